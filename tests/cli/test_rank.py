@@ -16,7 +16,7 @@ def test_rank_reads_the_published_solutions(
     data: Path, gradeschool: Command, tmp_path: Path
 ) -> None:
     """6B verification has 515 of 1,319 right, 6B fine-tuning 286 (shared specification)."""
-    from gradeschool.verifier.data import read_candidates
+    from gradeschool.verifier.candidates import read_candidates
 
     source = data / "completions" / "openai_example.jsonl"
     by_run = {
@@ -46,7 +46,6 @@ def test_rank_reads_the_published_solutions(
     over = report["strategies"]["best"]["over"]["6b_finetuning"]
     assert over["difference"] == pytest.approx((515 - 286) / 1319)
     assert over["ci95"][0] > 0.14
-    assert {part["family"] for part in report["families"]} >= {"2 steps", "3 steps", "8 steps"}
 
 
 def test_rank_says_what_is_missing(gradeschool: Command, tmp_path: Path) -> None:

@@ -63,13 +63,13 @@ def labelled_steps(folder: Path) -> Path:
         "eval -m transformers/M -d sample -o O -n 1",
         "verifier train --generator M --samples A -d sample -o O",
         "verifier score --verifier M A -d sample",
-        "verifier bench S --reward-model M --form token",
+        "verifier bench S --verifier M --form token",
     ],
 )
 def test_code_of_a_model_is_not_run(tmp_path: Path, words: str) -> None:
     """One sentence and exit status 2; a "y" on standard input changes nothing."""
     model, samples = hostile_folder(tmp_path), answers(tmp_path)
-    if "--verifier" in words:
+    if "score" in words:
         head = {"schema": 1, "token_id": 0, "gain": 1.0, "bias": 0.0}
         (model / "verifier.json").write_text(json.dumps(head))
     paths = {"M": str(model), "transformers/M": f"transformers/{model}", "A": str(samples),

@@ -40,7 +40,7 @@ def verifier(tiny_model: Path, tmp_path: Path, gradeschool: Command) -> Any:
     from gradeschool.verifier.head import new_verifier
 
     tokenizer = load_tokenizer(tiny_model)
-    exported, _ = new_verifier(load_model(tiny_model), tokenizer)
+    exported = new_verifier(load_model(tiny_model), tokenizer)
     with torch.no_grad():
         exported.gain.fill_(0.7)
         exported.bias.fill_(0.3)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from gradeschool.verifier.data import QuestionSolution
-from tests.support.fixtures import SERVER_NEEDS, skip_without
+from tests.support.fixtures import skip_without
 from tests.support.trainees import save_verifier
 
-NEEDS = (*SERVER_NEEDS, "gguf")
+NEEDS = ("torch", "transformers", "accelerate", "gguf")
 PAIRS = [
     QuestionSolution("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
     QuestionSolution(
@@ -25,14 +25,14 @@ PAIRS = [
 @pytest.fixture(scope="module", params=["logit", "likelihood"])
 def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a verifier with random weights, and beside it its GGUF file."""
-    skip_without(("torch", "transformers", *NEEDS), "a verifier as a GGUF file")
+    skip_without(NEEDS, "a verifier as a GGUF file")
     from gradeschool.models.gguf_file import write_gguf
-    from gradeschool.verifier.base_model import build_tokenizer, new_model
+    from gradeschool.verifier.base_model import SHAPES, build_tokenizer, new_model
     from gradeschool.verifier.head import Verifier
 
     folder: Path = tmp_path_factory.mktemp(request.param) / "model"
     tokenizer = build_tokenizer([pair.question + pair.solution for pair in PAIRS], vocabulary=300)
-    model = new_model(tokenizer, "0.05M", seed=3)
+    model = new_model(tokenizer, SHAPES["0.05M"], seed=3)
     for layer in model.model.layers:  # zero in a new model, which would leave attention out
         layer.self_attn.o_proj.weight.data.normal_(std=0.1)
         layer.mlp.down_proj.weight.data.normal_(std=0.1)

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.problem import Problem
-from gradeschool.verifier.base_model import ModelShape, build_tokenizer, new_model
+from gradeschool.verifier.base_model import build_tokenizer, new_model
 
-SMALL = ModelShape(hidden=16, intermediate=32, layers=2, heads=2)
+SMALL = (16, 32, 2, 2)  # see `base_model.SHAPES`
 VOCABULARY = 300
 # Small versions of architectures that people fine-tune; the sizes that all of them accept.
 SIZES = {

@@ -58,9 +58,9 @@ def test_a_new_model_depends_on_its_seed_alone(tokenizer: Any) -> None:
     assert not all(torch.equal(one, same) for one, same in zip(first, other, strict=True))
 
 
-def test_an_unknown_size_is_refused_with_those_nearest_to_it(tokenizer: Any) -> None:
+def test_an_unknown_size_is_refused_with_those_nearest_to_it() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 5M or 1M"):
-        new_model(tokenizer, "new:3M")
+        identify_model("new:3M")
 
 
 # Tokenizers

@@ -11,17 +11,19 @@ pytest.importorskip("transformers", reason="needs transformers, which make test-
 
 from gradeschool import Problem
 from gradeschool.errors import InputError
-from gradeschool.verifier.data import (
+from gradeschool.verifier.candidates import (
     Candidate,
     CandidateRun,
     ProblemCandidates,
-    QuestionSolution,
     count_labels,
     describe_labels,
-    encode,
+)
+from gradeschool.verifier.data import (
+    QuestionSolution,
+    SolutionTokens,
     encode_pairs,
-    encode_steps,
     language_items,
+    line_ends,
     step_ends,
     use_chat,
     verifier_items,
@@ -47,6 +49,11 @@ def run_of(*labels: str) -> CandidateRun:
     return CandidateRun("run", Path("run"), {}, "openai/2021", answered, 0)
 
 
+def encode(tokenizer: Any, question: str, solution: str) -> SolutionTokens:
+    """The tokens of one pair."""
+    return encode_pairs(tokenizer, [QuestionSolution(question, solution)])[0]
+
+
 def test_a_text_is_question_line_break_solution_end() -> None:
     text = encode(TOKENIZER, "Why?", "So.\n#### 1")
     assert TOKENIZER.decode(text.question) == "Why?\n"
@@ -62,22 +69,24 @@ def test_a_chat_model_reads_the_question_as_a_turn() -> None:
         use_chat(tokenizer, "folder")
     tokenizer.chat_template = "{% for turn in messages %}[{{ turn.content }}]{% endfor %}:"
     use_chat(tokenizer, "folder")
-    for question, solution in (encode(tokenizer, "Why?", "So."),
-                               encode_steps(tokenizer, "Why?", ["So."]).text):  # fmt: skip
-        assert tokenizer.decode(question) == "[Why?]:"
-        assert tokenizer.decode(solution[:-1]) == "So."
+    question, solution = encode(tokenizer, "Why?", "So.")
+    assert tokenizer.decode(question) == "[Why?]:"
+    assert tokenizer.decode(solution[:-1]) == "So."
 
 
 def test_steps_end_behind_their_line_breaks() -> None:
     solution = "He has 3+4=7.\n\n#### 7"
     text = encode(TOKENIZER, "Why?", solution)
-    ends = step_ends(TOKENIZER, "Why?", solution, text.solution)
+    ends = line_ends(TOKENIZER, solution, text.solution)
     parts = [TOKENIZER.decode(text.solution[start:end], skip_special_tokens=True)
              for start, end in zip([0, *ends], ends, strict=False)]  # fmt: skip
     assert parts[0].startswith("He has 3+4=7.") and parts[-1].strip() == "#### 7"
     assert ends[-1] == len(text.solution)
-    steps = encode_steps(TOKENIZER, "Why?", ["One.", "", "Two."])
-    assert steps.ends[0] < steps.ends[1] < steps.ends[2] == len(steps.text.solution)
+    steps = ["One.\nMore.", "", "Two."]
+    text = encode(TOKENIZER, "Why?", "\n".join(steps))
+    ends = step_ends(TOKENIZER, steps, text.solution)
+    assert TOKENIZER.decode(text.solution[: ends[0]]) == "One.\nMore.\n"
+    assert ends[0] < ends[1] < ends[2] == len(text.solution)
 
 
 def test_labels_are_counted_by_problem() -> None:

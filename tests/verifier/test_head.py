@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,14 +11,18 @@ pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT  # noqa: E402
-from gradeschool.verifier.data import SolutionTokens  # noqa: E402
+from gradeschool.verifier.data import (  # noqa: E402
+    QuestionSolution,
+    SolutionTokens,
+    encode_pairs,
+    step_ends,
+)
 from gradeschool.verifier.head import (  # noqa: E402
     Verifier,
     export_classifier,
     new_verifier,
     read_logprobs,
     read_values,
-    reserve_token,
 )
 from gradeschool.verifier.reward_models import RewardModel  # noqa: E402
 from tests.support.trainees import (  # noqa: E402
@@ -42,7 +45,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2", "gemma"])
 def test_a_shared_question_gives_the_values_of_whole_rows(kind: str) -> None:
-    verifier, _ = new_verifier(architecture(kind), TOKENIZER)
+    verifier = new_verifier(architecture(kind), TOKENIZER)
     together, alone = read_values(verifier, TEXTS), []
     for text in TEXTS:
         ids = torch.tensor([text.question + text.solution])
@@ -66,9 +69,9 @@ def test_log_probabilities_are_those_of_the_model() -> None:
 
 @pytest.mark.parametrize("kind", [LOGIT, LIKELIHOOD])
 def test_a_saved_verifier_gives_the_same_values(kind: str, tmp_path: Path) -> None:
-    verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER, 1, kind == LIKELIHOOD)
+    verifier = new_verifier(trainee(TOKENIZER), TOKENIZER, 1, kind == LIKELIHOOD)
     save_verifier(verifier, tmp_path, TOKENIZER, level="pooled")
-    loaded = Verifier.load(tmp_path)
+    loaded, _ = Verifier.load(tmp_path)
     assert loaded.kind == kind
     for values, again in zip(read_values(verifier.eval(), TEXTS), read_values(loaded, TEXTS),
                              strict=True):  # fmt: skip
@@ -77,9 +80,9 @@ def test_a_saved_verifier_gives_the_same_values(kind: str, tmp_path: Path) -> No
 
 
 def test_a_folder_without_a_head_is_no_verifier(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is not a verifier: verifier\.json is missing"):
+    with pytest.raises(InputError, match=r"is not a verifier: its head \(verifier\.json"):
         Verifier.load(tmp_path)
-    verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER)
+    verifier = new_verifier(trainee(TOKENIZER), TOKENIZER)
     save_verifier(verifier, tmp_path, TOKENIZER)
     path = tmp_path / "verifier.json"
     path.write_text(path.read_text().replace('"token_id": 2', '"token_id": 3000'))
@@ -90,7 +93,7 @@ def test_a_folder_without_a_head_is_no_verifier(tmp_path: Path) -> None:
 def test_an_exported_classifier_scores_as_trained(tmp_path: Path) -> None:
     from transformers import AutoModelForTokenClassification
 
-    verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER)
+    verifier = new_verifier(trainee(TOKENIZER), TOKENIZER)
     save_verifier(verifier, tmp_path / "verifier", TOKENIZER)
     export_classifier(tmp_path / "verifier", tmp_path / "classifier")
     model = AutoModelForTokenClassification.from_pretrained(tmp_path / "classifier")
@@ -100,17 +103,16 @@ def test_an_exported_classifier_scores_as_trained(tmp_path: Path) -> None:
             logits = model(input_ids=ids).logits[0, len(text.question) :, 0]
         assert logits.tolist() == pytest.approx(values, abs=1e-5)
     question, steps = "Tom has 3 apples and buys 4. How many?", ["He has 3+4=7.", "#### 7"]
-    [scores] = RewardModel(tmp_path / "classifier").step_scores([(question, steps)])
-    from gradeschool.verifier.data import encode_steps
-
-    text, ends = encode_steps(TOKENIZER, question, steps)
+    [scores] = RewardModel(tmp_path / "classifier", "token").step_scores([(question, steps)])
+    [text] = encode_pairs(TOKENIZER, [QuestionSolution(question, "\n".join(steps))])
+    ends = step_ends(TOKENIZER, steps, text.solution)
     [values] = read_values(verifier, [text])
     assert scores == pytest.approx([values[end - 1] for end in ends], abs=1e-5)
 
 
 def test_a_probe_begins_the_head_near_what_the_states_separate() -> None:
     """Solutions that hold the token 20 are right; the values before any training say so."""
-    verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER)
+    verifier = new_verifier(trainee(TOKENIZER), TOKENIZER)
     source = torch.Generator().manual_seed(0)
     texts, right = [], []
     for number in range(60):
@@ -128,7 +130,7 @@ def test_a_probe_begins_the_head_near_what_the_states_separate() -> None:
 
 
 def test_a_likelihood_head_starts_with_standardised_logits() -> None:
-    verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER, likelihood=True)
+    verifier = new_verifier(trainee(TOKENIZER), TOKENIZER, likelihood=True)
     logprobs = [-100.0, -120.0, -140.0]
     verifier.fit_start(logprobs)
     logits = verifier.logits(torch.tensor(logprobs)).detach()
@@ -136,19 +138,14 @@ def test_a_likelihood_head_starts_with_standardised_logits() -> None:
     assert float(logits.std(correction=0)) == pytest.approx(1, abs=1e-4)
 
 
-def test_the_reserved_token_is_one_that_no_text_contains() -> None:
-    def found(tokenizer: Any, model: Any) -> tuple[int, str]:
-        token = reserve_token(model, tokenizer)
-        return token.id, token.how
-
-    assert found(tokenizer_of(sums(20)), trainee(TOKENIZER)) == (2, "the tokenizer's own")
-    from gradeschool.verifier.base_model import SPECIALS
-
-    bare = tokenizer_of(sums(20))
-    vocabulary = {name: id for name, id in bare.get_vocab().items() if name != SPECIALS[2]}
-    bare.get_vocab = lambda: vocabulary
-    model = trainee(TOKENIZER)
-    model.resize_token_embeddings(310)
-    assert found(bare, model) == (309, "the embedding's last row, which no token uses")
-    vocabulary["<|reserved_special_token_7|>"] = 77
-    assert found(bare, model) == (77, "kept free by the tokenizer")
+@pytest.mark.parametrize("padding", [0, 10])
+def test_a_model_without_the_reserved_token_gets_it(padding: int) -> None:
+    tokenizer, model = tokenizer_of(sums(20)), trainee(TOKENIZER)
+    size = len(tokenizer)
+    model.resize_token_embeddings(size + padding)
+    fields = tokenizer.backend_tokenizer.to_str().replace("<ver>", "<other>")
+    backend = type(tokenizer.backend_tokenizer).from_str(fields)
+    bare = type(tokenizer)(tokenizer_object=backend)
+    assert new_verifier(model, bare).token_id == size
+    assert bare.decode([size]) == "<ver>"
+    assert model.get_input_embeddings().weight.shape[0] == size + max(1, padding)

@@ -14,7 +14,7 @@ import pytest
 
 from gradeschool.errors import InputError
 from gradeschool.verifier.judges import RewardServer
-from gradeschool.verifier.scores import load_critic
+from gradeschool.verifier.scores import load_scorer
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -24,6 +24,7 @@ class Handler(BaseHTTPRequestHandler):
 
     paths: tuple[str, ...] = ()
     asked: list[dict[str, Any]] = []  # noqa: RUF012  (reset by each test)
+    keys: list[str | None] = []  # noqa: RUF012
 
     def do_GET(self) -> None:
         self._reply({"data": [{"id": "reward"}]})
@@ -31,6 +32,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.asked.append({"path": self.path, **body})
+        self.keys.append(self.headers["Authorization"])
         if self.path not in self.paths:
             self.send_error(404)
         elif self.path == "/pooling":
@@ -103,11 +105,19 @@ def test_score_is_asked_where_there_is_no_pooling(url: str) -> None:
 
 def test_a_critic_gives_the_probability_of_yes(url: str) -> None:
     Handler.paths = ("/v1/chat/completions",)
-    critic = load_critic(f"{url}/reward", 0)
+    critic: Any = load_scorer(critic=f"{url}/reward", critiques=0).verifier
     assert critic.step_scores(SOLUTIONS) == [[pytest.approx(0.75 / 0.8)]] * 2
     assert Handler.asked[-1]["max_tokens"] == 1
-    with pytest.raises(InputError, match="--critiques 0 reads probabilities"):
-        load_critic("openai/model", 0)
+    with pytest.raises(InputError, match="has an unknown form"):
+        load_scorer(critic="transformers/model", critiques=0)
+
+
+def test_a_server_gets_its_own_key_alone(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Handler.paths = ("/pooling",)
+    host = url.removeprefix("http://").removesuffix("/v1")
+    monkeypatch.setenv("GRADESCHOOL_API_KEY", f"other.example=no-1 {host}=yes-2")
+    RewardServer(f"{url}/reward").step_scores(SOLUTIONS[:1])
+    assert Handler.keys[-1] == "Bearer yes-2"
 
 
 def test_rank_takes_an_address_and_a_critic(url: str, tmp_path: Path, gradeschool: Command) -> None:

@@ -28,7 +28,7 @@ ITEMS: list[Item] = [
 
 def made(level: Level = Level.TOKEN, objective: Any = "joint") -> TrainedModel:
     """A small verifier with random weights and its losses."""
-    verifier, _ = new_verifier(trainee(TOKENIZER), TOKENIZER, 3, level is Level.LIKELIHOOD)
+    verifier = new_verifier(trainee(TOKENIZER), TOKENIZER, 3, level is Level.LIKELIHOOD)
     return TrainedModel(verifier, level, objective)
 
 

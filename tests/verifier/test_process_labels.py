@@ -12,15 +12,16 @@ from gradeschool import Problem, load_dataset
 from gradeschool.calculator import format_result
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.models.base import Reply, Request
-from gradeschool.verifier.data import Candidate, CandidateRun, ProblemCandidates
+from gradeschool.verifier.candidates import Candidate, CandidateRun, ProblemCandidates
 from gradeschool.verifier.process_labels import (
     ANNOTATION,
+    LabelledRow,
     StepLabels,
+    format_row,
     label_steps,
+    roll_out_run,
     split_steps,
 )
-from gradeschool.verifier.step_rows import LabelledStepsRow as Row
-from gradeschool.verifier.step_rows import roll_out_run, trl_row
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -141,20 +142,15 @@ def test_a_hostile_solution_is_read_in_time() -> None:
 # In the forms of others
 
 
-def row(text: str) -> Row:
-    return Row("k", APPLES, 0, False, label_steps(text, APPLES))
-
-
 def test_rows_end_with_the_first_wrong_step() -> None:
-    wrong = row(solution("3*4", "12+6", "18-5", answer=13))
-    trl = trl_row(wrong)
-    assert trl == {
+    labels = label_steps(solution("3*4", "12+6", "18-5", answer=13), APPLES)
+    assert format_row(LabelledRow("k", APPLES, 0, False, labels), "trl") == {
         "prompt": "How many?",
         "completions": [computed("3*4"), computed("12+6")],
         "labels": [True, False],
     }
-    undecided = Row("k", APPLES, 0, False, StepLabels(["x"], None, "no final answer"))
-    assert trl_row(undecided) is None
+    undecided = LabelledRow("k", APPLES, 0, False, StepLabels(["x"], None, "no final answer"))
+    assert format_row(undecided, "trl") is None
 
 
 def test_the_command_labels_a_run(tmp_path: Path, gradeschool: Command) -> None:
@@ -207,7 +203,7 @@ def test_roll_outs_label_the_step_that_none_continues_rightly(
             right = "9" not in (request.prompt.text or "") and request.sample == 1
             return Reply("#### 7" if right else "#### 1")
 
-    monkeypatch.setattr("gradeschool.models.choose.choose_model", lambda *_, **__: Continuing())
+    monkeypatch.setattr("gradeschool.verifier.judges.choose_model", lambda *_, **__: Continuing())
     problem = Problem.from_row("0", "How many?", "So.\n#### 7")
     texts = {"He has 3.\nThen 4.\n#### 7": True, "He has 3.\nThen 9.\n#### 9": False}
     candidates = [Candidate(text, place, text, True, None, right)
@@ -215,6 +211,6 @@ def test_roll_outs_label_the_step_that_none_continues_rightly(
     run = CandidateRun(
         "run", Path("run"), {}, "openai/2021", [ProblemCandidates(problem, candidates)], 0
     )
-    rows = roll_out_run(run, "model", 2)
+    rows = list(roll_out_run(run, "model", 2))
     assert [row.labels.first_wrong for row in rows] == [NO_ERROR, 1]
     assert rows[1].labels.labels == [True, False]

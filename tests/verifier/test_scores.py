@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,11 @@ from typing import Any
 import pytest
 
 from gradeschool import load_dataset
-from gradeschool.errors import InputError, MissingExtraError
+from gradeschool.errors import InputError
 from gradeschool.models.gguf_file import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
 from gradeschool.verifier.data import QuestionSolution, encode_pairs
 from gradeschool.verifier.scores import (
     REDUCTIONS,
-    LogprobReader,
     StepReader,
     TokenReader,
     load_scorer,
@@ -52,11 +50,12 @@ def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
             if reader is not None
         ]
         assert texts[0] == texts[1]
-    assert here.generator is not None and there.generator is not None
     by_both = [
         reader.logprobs(encode_pairs(reader.tokenizer, PAIRS))
         for reader in (here.generator, there.generator)
+        if reader is not None
     ]
+    assert len(by_both) == 2
     for values, again in zip(*by_both, strict=True):
         assert values == pytest.approx(again, abs=1e-3)
 
@@ -97,7 +96,7 @@ def _spoiled(solution: str) -> str:
 
 @pytest.mark.slow
 def test_a_run_of_tiny_is_ranked_by_its_verifier(tmp_path: Path, gradeschool: Command) -> None:
-    skip_without(NEEDS, "the built-in verifier")
+    skip_without((*NEEDS, *SERVER_NEEDS), "the built-in verifier")
     run = tmp_path / "run"
     arguments = ("-m", "tiny", "-d", "fresh:1", "-n", "6", "-k", "3", "--temperature", "0.8")
     assert gradeschool("eval", *arguments, "-o", run, "--quiet").status == 0
@@ -114,10 +113,11 @@ def test_a_run_of_tiny_is_ranked_by_its_verifier(tmp_path: Path, gradeschool: Co
     assert len((run / "verifier-scores.jsonl").read_text().splitlines()) == 18
 
 
+@pytest.mark.slow
 def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
     skip_without(NEEDS, "a verifier as a GGUF file")
     with pytest.raises(InputError, match=r"generator\.gguf' is not a verifier"):
-        score_pairs(load_scorer(str(TINY_FILE)).verifier, PAIRS[:1])
+        load_scorer(str(TINY_FILE))
     with pytest.raises(InputError, match="there is no verifier 'nothing'; give a folder"):
         load_scorer("nothing")
     (tmp_path / "broken.gguf").write_bytes(b"GGUF and no more")
@@ -125,16 +125,6 @@ def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
         load_scorer(str(tmp_path / "broken.gguf"))
     with pytest.raises(InputError, match=r"has 3.* tokens, more than the 1024"):
         score_pairs(load_scorer("tiny").verifier, [QuestionSolution("Why?", "7 " * 1500)])
-
-
-@pytest.mark.parametrize("module", NEEDS)
-def test_without_an_extra_the_pip_line_is_named(
-    module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    skip_without(SERVER_NEEDS, "a verifier as a GGUF file")
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[llama-cpp\]'"):
-        load_scorer("tiny")
 
 
 def test_the_shipped_files_are_those_that_their_source_names() -> None:
@@ -169,18 +159,19 @@ class Lines:
 def test_a_reward_model_scores_lines() -> None:
     pairs = [QuestionSolution("Q", "four\n\nfives\n#3"), QuestionSolution("Q", "")]
     last, empty = score_pairs(Lines(), pairs)
-    assert (last.values, last.score, last.tokens) == ([4.0, 5.0, 2.0], 2.0, [])
+    assert (last.values, last.score, last.tokens) == ([4.0, 5.0, 2.0], 2.0, ())
     assert empty.score == 0.0
     mean, _ = score_pairs(Lines(), pairs, "mean")
     assert mean.score == 11 / 3
 
 
+@pytest.mark.slow
 def test_a_language_model_scores_by_its_log_probability(
     tmp_path: Path, gradeschool: Command
 ) -> None:
     skip_without(NEEDS, "the built-in model")
     scorer = load_scorer(None, "tiny")
-    assert isinstance(scorer.verifier, LogprobReader)
+    assert isinstance(scorer.verifier, TokenReader)
     [scored] = score_pairs(scorer.verifier, PAIRS[:1])
     texts = encode_pairs(scorer.verifier.tokenizer, PAIRS[:1])
     [by_token] = scorer.verifier.logprobs(texts)

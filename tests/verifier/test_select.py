@@ -1,4 +1,4 @@
-"""Selections among completions: the best, votes, means over subsets, the choice on other runs."""
+"""Selections among completions: the best, votes, means over subsets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gradeschool.errors import InputError
 from gradeschool.scoring.at_k import Ballot, vote
 from gradeschool.verifier.select import (
     Option,
@@ -19,7 +18,6 @@ from gradeschool.verifier.select import (
     auc,
     best_of,
     break_even_auc,
-    choose_strategy,
     measure_auc,
     pick,
 )
@@ -36,10 +34,9 @@ def options(draw: st.DrawFn, most: int = 7) -> list[Option]:
             for text in answers]  # fmt: skip
 
 
-def picked(cast: list[Option], **settings: float) -> dict[str, float]:
+def picked(cast: list[Option], voters: int = 5) -> dict[str, float]:
     """What every strategy gives on all completions."""
-    chosen = SelectionSettings(**settings)  # type: ignore[arg-type]
-    result = pick(RankedProblem("p", "all", cast), True, chosen, [len(cast)])
+    result = pick(RankedProblem("p", cast), True, SelectionSettings((voters,)), [len(cast)])
     return {name: values[-1] for name, values in result.by_strategy.items()}
 
 
@@ -56,11 +53,11 @@ def test_best_of_n_is_the_mean_over_all_subsets(cast: list[Option], data: st.Dat
 
 @given(options())
 def test_votes_are_those_of_brute_force(cast: list[Option]) -> None:
-    found = picked(cast, voters=3, share_weight=0.5)
+    found = picked(cast, voters=3)
     ballots = [Ballot(option.answer, option.right) for option in cast]
     assert found["majority"] == vote(ballots).correct
     in_order = sorted(cast, key=lambda option: -option.score)[:3]
-    assert found["top"] == vote([Ballot(each.answer, each.right) for each in in_order]).correct
+    assert found["top 3"] == vote([Ballot(each.answer, each.right) for each in in_order]).correct
     answers = [answer for answer in dict.fromkeys(option.answer for option in cast) if answer]
     sums = {answer: sum(max(each.score, 1e-300) for each in cast if each.answer == answer)
             for answer in answers}  # fmt: skip
@@ -97,19 +94,19 @@ def test_within_problems_only_those_with_both_labels_count() -> None:
     assert (areas.within, areas.problems) == (0.5, 2)
 
 
-def noisy(name: str, count: int, distance: float, right: int = 3) -> list[RankedProblem]:
-    """Problems with some right ones among eight; scores tell them apart by a distance."""
+def noisy(name: str, count: int, distance: float) -> list[RankedProblem]:
+    """Problems with three right ones among eight; scores tell them apart by a distance."""
     chance = Random(name)
     problems = []
     for number in range(count):
         cast = []
         for sample in range(8):
-            is_right = sample < right
+            is_right = sample < 3
             wrong = str(chance.choice([8, 9, 10, 11]))
             score = chance.gauss(distance * is_right, 1.0)
             cast.append(Option("7" if is_right else wrong, is_right, score, -1.0))
         chance.shuffle(cast)
-        problems.append(RankedProblem(str(number), "all", cast, 8, f"{name} {number}?"))
+        problems.append(RankedProblem(str(number), cast, 8))
     return problems
 
 
@@ -122,14 +119,3 @@ def test_the_break_even_auc_is_where_best_of_n_equals_the_majority() -> None:
     best = [pick(case, False, SelectionSettings(draws=1), [8]).by_strategy for case in selected]
     gain = sum(each["best"][-1] - each["majority"][-1] for each in best) / len(best)
     assert gain == pytest.approx(0, abs=0.06)
-
-
-def test_the_development_run_chooses_and_the_other_is_measured() -> None:
-    settings = SelectionSettings(voters=7, draws=4)
-    dev, blind = noisy("dev", 30, 9.0), noisy("test", 40, 0.0, right=2)
-    chosen = choose_strategy(dev, blind, has_logprob=False, settings=settings)
-    assert chosen.development.accuracy == 1.0
-    assert chosen.reported.problems == 40
-    assert chosen.reported.accuracy < 0.8
-    with pytest.raises(InputError, match="also in the development run"):
-        choose_strategy(dev, dev, has_logprob=False, settings=settings)

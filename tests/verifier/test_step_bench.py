@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from math import exp
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gradeschool.datasets.step_labels import (
-    NO_ERROR,
-    LabelledSteps,
-)
+from gradeschool.datasets.step_labels import NO_ERROR, LabelledSteps
 from gradeschool.errors import DataError, InputError
 from gradeschool.protocols.processbench import majority
 from gradeschool.verifier.data import SolutionTokens
@@ -22,12 +20,10 @@ from gradeschool.verifier.step_bench import (
     bench,
     best_threshold,
     f1_score,
-    file_predictions,
     load_solutions,
-    logprob_scores,
     predict,
     prediction_rows,
-    verifier_scores,
+    score_steps,
 )
 
 
@@ -55,28 +51,21 @@ ROWS = [
 def test_f1_of_a_case_worked_out_by_hand() -> None:
     # Erroneous: 0 found, 1 found, 2 missed by one, 1 without a prediction: 2 of 4. Correct: 1 of 2.
     result = bench(ROWS, Predictions("hand", [0, 1, 1, None, NO_ERROR, 0]), resamples=200)
-    assert result.whole.error_accuracy == 0.5
-    assert result.whole.correct_accuracy == 0.5
-    assert result.whole.f1 == 0.5
-    assert (result.whole.erroneous, result.whole.correct) == (4, 2)
-    assert result.unanswered == 1
-    a, b = result.generators["a"], result.generators["b"]
-    assert (a.error_accuracy, a.correct_accuracy, a.f1) == (1.0, 1.0, 1.0)
-    assert (b.error_accuracy, b.correct_accuracy, b.f1) == (0.0, 0.0, 0.0)
-    assert result.whole.ci95 is not None
-    assert result.whole.ci95.low < 0.5 < result.whole.ci95.high
-    erroneous = bench(ROWS[:4], Predictions("", [0, 1, 2, 1]), resamples=5).whole
+    assert (result.error_accuracy, result.correct_accuracy, result.f1) == (0.5, 0.5, 0.5)
+    assert (result.erroneous, result.correct, result.unanswered) == (4, 2, 1)
+    assert result.ci95 is not None
+    assert result.ci95.low < 0.5 < result.ci95.high
+    erroneous = bench(ROWS[:4], Predictions("", [0, 1, 2, 1]), resamples=5)
     assert (erroneous.f1, erroneous.ci95) == (None, None)
-    assert a.ci95 == (1.0, 1.0)
 
 
 def test_f1_is_the_harmonic_mean_and_none_of_the_trivial_answers_has_any() -> None:
     assert f1_score([(4, 1, 4, 3)]) == pytest.approx(2 * 0.25 * 0.75)
     assert f1_score([(4, 0, 4, 0)]) == f1_score([(4, 0, 4, 4)]) == 0
     always_right = bench(ROWS, Predictions("never wrong", [NO_ERROR] * 6), resamples=10)
-    assert (always_right.whole.correct_accuracy, always_right.whole.f1) == (1.0, 0.0)
+    assert (always_right.correct_accuracy, always_right.f1) == (1.0, 0.0)
     always_first = bench(ROWS, Predictions("first", [0] * 6), resamples=10)
-    assert (always_first.whole.error_accuracy, always_first.whole.f1) == (0.25, 0.0)
+    assert (always_first.error_accuracy, always_first.f1) == (0.25, 0.0)
 
 
 # Thresholds
@@ -86,10 +75,8 @@ def test_the_best_threshold_is_that_of_all_that_matter() -> None:
     scores = [[0.2, 0.9, 0.9], [0.8, 0.3, 0.9], [0.9, 0.7, 0.1], [0.6, 0.2], [0.9] * 3, [0.5, 0.6]]
     threshold = best_threshold(ROWS, scores)
     tried = [index / 50 for index in range(60)]
-    best = max(
-        bench(ROWS, predict("", ROWS, scores, each), resamples=2).whole.f1 or 0 for each in tried
-    )
-    chosen = bench(ROWS, predict("", ROWS, scores, threshold), resamples=2).whole.f1
+    best = max(bench(ROWS, predict("", ROWS, scores, each), resamples=2).f1 or 0 for each in tried)
+    chosen = bench(ROWS, predict("", ROWS, scores, threshold), resamples=2).f1
     assert chosen == best == 1.0
     with pytest.raises(InputError, match="choose a threshold"):
         best_threshold([], [])
@@ -118,16 +105,12 @@ def test_rows_without_scores_are_missed_and_choose_nothing() -> None:
     predictions = predict("", ROWS, scores, 0.5)
     assert predictions.first_wrong == [None, 1, 2, 1, NO_ERROR, NO_ERROR]
     result = bench(ROWS, predictions, resamples=5)
-    assert (result.unanswered, result.whole.error_accuracy) == (1, 0.75)
+    assert (result.unanswered, result.error_accuracy) == (1, 0.75)
 
 
-def test_steps_behind_the_first_wrong_one_are_no_part_of_the_calibration() -> None:
+def test_steps_behind_the_first_wrong_one_have_no_label() -> None:
     rows = [row(1), row(NO_ERROR, 2)]
-    result = bench(rows, predict("", rows, [[0.9, 0.1, 0.99], [0.9, 0.85]], 0.5), resamples=5)
-    assert [(bucket.completions, bucket.right) for bucket in result.calibration] == [
-        (1, 0.0),
-        (3, 1.0),
-    ]
+    result = bench(rows, predict("", rows, [[0.9, 0.1, 0.01], [0.9, 0.85]], 0.5), resamples=5)
     assert result.auc == 1.0
 
 
@@ -138,6 +121,9 @@ class Letters:
     """A tokenizer of letters; with an end token."""
 
     eos_token_id = 0
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return "".join(map(chr, tokens))
 
     def __call__(self, text: str | list[str], add_special_tokens: bool = True) -> dict[str, Any]:
         if isinstance(text, list):
@@ -165,12 +151,24 @@ def test_a_step_has_the_value_of_its_last_token_or_the_mean_probability_of_all()
         LabelledSteps("2", "a", "Q", ("x" * 60,), 0),
     ]
     reader: Any = LetterReader()
-    assert verifier_scores(reader, rows) == [[10.0, 0.0], None]
-    [scores, absent] = logprob_scores(reader, rows)
-    assert absent is None and scores is not None
-    import math
+    assert score_steps(reader, rows) == [[10.0, 0.0], None]
+    [scores, absent] = score_steps(reader, rows, by_logprob=True)
+    assert absent is None
+    assert scores == pytest.approx([exp(-(97 + 98 + 10) / 3), exp(-99 / 2)])
 
-    assert scores == pytest.approx([math.exp(-(97 + 98 + 10) / 3), math.exp(-99 / 2)])
+
+class Whole:
+    """A reward model that gives a solution one score."""
+
+    name = "whole"
+
+    def step_scores(self, solutions: Sequence[Any], last_only: bool = False) -> list[list[float]]:
+        return [[0.5] for _ in solutions]
+
+
+def test_a_scorer_of_whole_solutions_is_refused() -> None:
+    with pytest.raises(InputError, match="whole gives 1 scores to a solution of 3 steps"):
+        score_steps(Whole(), ROWS[:1])
 
 
 # Critics
@@ -186,66 +184,19 @@ def test_critiques_vote_as_upstream_counts_them() -> None:
 # Files
 
 
-def read(path: Path, threshold: float | None = None) -> list[Predictions]:
-    """The predictions of every scorer in a file."""
-    return file_predictions(path, ROWS, threshold)
-
-
 def written(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return path
 
 
-LABELS = [{"id": each.id, "prediction": each.label} for each in ROWS]
-
-
-def test_predictions_are_written_and_read_again(tmp_path: Path) -> None:
-    scores = [[0.1, 0.9, 0.9], [0.9, 0.1, 0.9], None, [0.9, 0.1], [0.9] * 3, [0.9] * 2]
-    before = [
-        predict("s", ROWS, scores, 0.5),
-        Predictions("critic", [each.label for each in ROWS]),
-    ]
-    path = tmp_path / "p.jsonl"
-    path.write_text("".join(prediction_rows(ROWS, before)))
-    after = read(path, 0.5)
-    assert [each.name for each in after] == ["s", "critic"]
-    assert [each.first_wrong for each in after] == [each.first_wrong for each in before]
-    assert after[0].scores == scores and after[1].scores is None
-    whole = [
-        {**line, "prediction": float(each.label)} for line, each in zip(LABELS, ROWS, strict=True)
-    ]
-    for lines in (LABELS, whole):
-        [plain] = read(written(tmp_path / "plain.jsonl", lines))
-        assert (plain.name, plain.first_wrong) == ("plain", [each.label for each in ROWS])
-
-
-@pytest.mark.parametrize(
-    ("first", "message"),
-    [
-        ({"prediction": "one"}, "'one' as the prediction of"),
-        ({"prediction": True}, "True as the prediction of"),
-        ({"prediction": 3}, "3 as the prediction of .*from 0 to 2, -1 for none, or null"),
-        ({"prediction": -2}, "-2 as the prediction of"),
-        ({"prediction": 0.5}, "0.5 as the prediction of"),
-        ({"scores": [0, 0, 0]}, "has scores, but none for"),
-        ({}, "'nothing' as the prediction of"),
-    ],
-)
-def test_bad_predictions_are_named(tmp_path: Path, first: dict[str, Any], message: str) -> None:
-    path = written(tmp_path / "p.jsonl", [{"id": ROWS[0].id, **first}, *LABELS[1:]])
-    with pytest.raises(InputError, match=message):
-        read(path)
-
-
-def test_a_row_too_many_or_too_few_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has no rows; give one for each solution"):
-        read(written(tmp_path / "p.jsonl", []))
-    with pytest.raises(InputError, match="twice; give one row, or name scorers"):
-        read(written(tmp_path / "p.jsonl", [*LABELS, LABELS[0]]))
-    with pytest.raises(InputError, match=r"no row for .*-0-3-a'; give one"):
-        read(written(tmp_path / "p.jsonl", LABELS[1:]))
-    with pytest.raises(InputError, match=r"no row for .* and 4 more; give one"):
-        read(written(tmp_path / "p.jsonl", LABELS[-1:]))
+def test_predictions_are_written_by_row_and_scorer() -> None:
+    scores = [[0.1, 0.9, 0.9], None, *[[0.9] * len(each.steps) for each in ROWS[2:]]]
+    found = [predict("s", ROWS, scores, 0.5), Predictions("critic", [1] * len(ROWS))]
+    rows = [json.loads(line) for line in prediction_rows(ROWS, found)]
+    assert [row["id"] for row in rows] == 2 * [each.id for each in ROWS]
+    assert rows[0] == {"id": ROWS[0].id, "scorer": "s", "label": 0, "prediction": 0,
+                       "scores": [0.1, 0.9, 0.9]}  # fmt: skip
+    assert (rows[1]["prediction"], rows[-1]["prediction"], rows[-1]["scores"]) == (None, 1, None)
 
 
 def test_other_parts_and_prmbench_are_read_from_files(tmp_path: Path) -> None:

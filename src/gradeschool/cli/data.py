@@ -211,7 +211,7 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     """
     from gradeschool.datasets.load import load_datasets
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.data import read_candidates
+    from gradeschool.verifier.candidates import read_candidates
 
     check_sources([run], read_options(dataset))
     added = load_datasets(others)
@@ -273,10 +273,10 @@ def label_steps_command(
     Example: gradeschool data label-steps runs/samples --form trl -o steps.jsonl
     """
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.data import read_candidates
-    from gradeschool.verifier.step_rows import (
-        LabelledStepsRow,
-        format_lines,
+    from gradeschool.verifier.candidates import read_candidates
+    from gradeschool.verifier.process_labels import (
+        LabelledRow,
+        format_row,
         label_counts,
         label_run,
         roll_out_run,
@@ -286,11 +286,12 @@ def label_steps_command(
     if (rollouts is None) != (model is None):
         raise InputError("--rollouts and -m belong together; give both or none")
     check_sources([run], read_options(dataset))
-    labelled: list[LabelledStepsRow] = []
+    labelled: list[LabelledRow] = []
     for each in read_candidates(run, read_options(dataset), warn):
         labelled += roll_out_run(each, model, rollouts) if model and rollouts else label_run(each)
     counts = label_counts(labelled)
-    _write_lines(output, "".join(format_lines(labelled, form)), as_json)
+    rows = filter(None, (format_row(each, form) for each in labelled))
+    _write_lines(output, "".join(f"{json.dumps(row)}\n" for row in rows), as_json)
     if as_json:
         print_json(counts)
     else:

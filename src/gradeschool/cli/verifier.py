@@ -31,10 +31,6 @@ from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
-    from gradeschool.formats.samples import ReadOptions
-    from gradeschool.verifier.data import CandidateRun
-    from gradeschool.verifier.rank import RankInput
-    from gradeschool.verifier.scores import CandidateScorer, ScoreRow
     from gradeschool.verifier.train import TrainingJob
 
 COUNT, POSITIVE = click.IntRange(min=1), FiniteRange(min=0, min_open=True)
@@ -42,7 +38,7 @@ SEED = click.IntRange(0, MOST_SEED)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 MODEL_FORMS = "FOLDER|FILE.gguf|tiny"
-TRACKERS = ("wandb", "mlflow", "trackio", "tensorboard")
+TRACKERS = ("wandb", "mlflow", "tensorboard")
 # Of a new model; an existing one gets the paper's settings, which the dataclass has.
 NEW_MODEL: dict[str, Any] = {
     "epochs": 20.0, "optimizer": "muon", "lr": 5e-3, "warmup": 50, "batch": 16,
@@ -66,7 +62,7 @@ quiet_option = switch("--quiet", "Show no progress.")
 limit_option = option("-n --limit", COUNT, "Use only the first N problems.")
 seed_option = option("--seed", SEED, "Random seed.", default=0)
 form_option = option(
-    "--form", ("token", "sequence", "math-shepherd", "qwen", "skywork", "yes-no"),
+    "--form", ("token", "sequence", "math-shepherd", "qwen"),
     "Form of a published reward model; by default read from config.json.",
 )  # fmt: skip
 score_options = with_options(
@@ -78,7 +74,7 @@ score_options = with_options(
     option("--critic", str, "Instead of a verifier, ask this model whether each solution is right; "
            "the score is the share of yes, or its probability.", metavar="PROVIDER/NAME"),
     option("--critiques", click.IntRange(min=0), "Answers of the critic for each solution; 0 for "
-           "the probability of yes, of a transformers/FOLDER or a URL.", default=1),
+           "the probability of yes, by a server that gives log-probabilities.", default=1),
     option("--reduce reduction", ("last", "tokens", "min", "product", "mean"),
            "Score of a solution: the value at its last token, the mean over all its tokens, or the "
            "smallest, the product or the mean of the values at the ends of its lines; by default "
@@ -177,9 +173,6 @@ def command() -> None:
         "paper on the question too; or on the final answer alone, without steps.",
         default="both")  # fmt: skip
 @option("--vocabulary", COUNT, "Vocabulary size of a new model.", default=1024)
-@option("--dev", str, "Problems for the curves: loss, test@1 and test@k after every epoch.")
-@option("--dev-problems", COUNT, "Use only the first N of them.", default=100)
-@option("--dev-samples", COUNT, "Samples of each for test@k, at temperature 0.7.", default=1)
 @training_options(
     {"epochs": "2, new:SIZE 20", "optimizer": "adam, new:SIZE muon", "lr": "1e-5, new:SIZE 5e-3",
      "warmup": "0, new:SIZE 50", "batch": "32, new:SIZE 16"}, items="Problems")  # fmt: skip
@@ -187,8 +180,8 @@ def finetune_command(**options: Any) -> None:
     """Fine-tune a language model on problems with solutions.
 
     Running the same command again resumes from the last checkpoint. The output folder is a Hugging
-    Face model with training.json, losses.jsonl and curves.jsonl. For several processes, FSDP or
-    DeepSpeed: `accelerate launch -m gradeschool verifier finetune ...`.
+    Face model with training.json and losses.jsonl. For several processes, FSDP or DeepSpeed:
+    `accelerate launch -m gradeschool verifier finetune ...`.
 
     Example: gradeschool verifier finetune -m new:0.2M -d fresh:1:train:3000 -o models/mine
     """
@@ -232,7 +225,7 @@ def sample_command(
     from gradeschool.cli.eval import exit_status, run_job, warn_of_end
     from gradeschool.formats.samples import ReadOptions
     from gradeschool.runs.job import Job, prepare
-    from gradeschool.verifier.data import count_labels, describe_labels, read_candidates
+    from gradeschool.verifier.candidates import count_labels, describe_labels, read_candidates
 
     job = Job(dataset=dataset or "", output=output, **settings)
     evaluation = run_job(prepare(job), quiet, ())
@@ -313,7 +306,7 @@ def score_command(
     """
     from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.data import read_candidates
+    from gradeschool.verifier.candidates import read_candidates
     from gradeschool.verifier.scores import add_scores, load_scorer
 
     options = read_options(dataset)
@@ -337,7 +330,7 @@ def export_command(folder: Path, output: Path) -> None:
     A folder: transformers' AutoModelForTokenClassification.from_pretrained(FOLDER) gives the
     verifier's value at each token as its only logit, without code from gradeschool. A FILE.gguf: of
     a model that `finetune -m new:SIZE` trained, or a verifier trained from it, with its head; use
-    it as llama.cpp/FILE.gguf or --verifier FILE.gguf, without torch.
+    it as llama.cpp/FILE.gguf, or as --verifier FILE.gguf.
 
     Example: gradeschool verifier export models/verifier -o verifier.gguf
     """
@@ -362,115 +355,62 @@ def export_command(folder: Path, output: Path) -> None:
 @command.command("rank", cls=FileVerb)
 @click.argument("run", metavar="RUN")
 @score_options
-@option("--dev", str, "Choose strategy, completions, voters and share weight on this run, on other "
-        "problems.", metavar="RUN")  # fmt: skip
 @option("--baseline baselines", str, "Compare with another run on the same problems, such as a "
         "greedy one.", multiple=True, metavar="RUN")  # fmt: skip
 @option("--voters", COUNT, "Number of voters: the verifier's top N completions.", default=5)
-@option("--share-weight", FiniteRange(min=0), "Weight of an answer's share of the samples beside "
-        "the score.", default=0.2)  # fmt: skip
 @seed_option
 @scorer_option("Scorer that labels the completions; by default that of the protocol.")
 @dataset_option
 @json_option
 def rank_command(
-    run: str, dev: str | None, baselines: tuple[str, ...], voters: int, share_weight: float,
-    seed: int, scorer: str | None, dataset: str | None, as_json: bool, **scored_by: Any,
+    run: str, baselines: tuple[str, ...], voters: int, seed: int,
+    scorer: str | None, dataset: str | None, as_json: bool, **models: Any,
 ) -> None:  # fmt: skip
     """Select one of many completions, by a verifier or a vote.
 
     RUN is a run folder or a sample file (FILE#NAME: one run of several) with a verifier's scores.
-    Prints the accuracy of each selection strategy, by problem family and over the number of
-    completions and voters, and the AUC and calibration of the scores; intervals are clustered by
-    problem.
+    Prints what to select by, the accuracy of each selection strategy, also over the number of
+    completions, and the AUC of the scores; intervals are clustered by problem.
 
     Example: gradeschool verifier rank samples --verifier models/verifier --baseline greedy
     """
+    from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.reports.ranking import as_json as plain
-    from gradeschool.reports.ranking import print_choice, print_ranking, ranking_json
+    from gradeschool.reports.ranking import print_ranking
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.rank import rank, read_baseline, scorer_or_scores
-    from gradeschool.verifier.select import SelectionSettings, choose_strategy
+    from gradeschool.verifier.rank import rank, read_baseline, read_scored
+    from gradeschool.verifier.select import SelectionSettings
 
     check_scorers(scorer)
     options = read_options(dataset)
-    check_sources([run, *([dev] if dev else []), *baselines], options)
-    source = scorer_or_scores(run, **scored_by)
-    candidates, found = _scored(run, source, options, scorer)
-    settings = SelectionSettings(voters, share_weight, seed=seed)
-    chosen = None
-    if dev is not None:
-        _, others = _scored(dev, source, options, scorer, is_reported=False)
-        chosen = choose_strategy(others.cases, found.cases, settings=settings,
-                                 has_logprob=found.has_logprob and others.has_logprob)  # fmt: skip
+    check_sources([run, *baselines], options)
+    with ScoringDisplay() as display:
+        candidates, found = read_scored(run, options, warn, scorer, display.scored, **models)
     outcomes: dict[str, dict[str, tuple[int, int]]] = {}
     for spec in dict.fromkeys(baselines):
         name, result = read_baseline(candidates, spec, options, warn)
         outcomes[name if name not in outcomes else f"{name} ({spec})"] = result
+    settings = SelectionSettings((voters,), seed=seed)
     ranking = rank(found.cases, has_logprob=found.has_logprob, baselines=outcomes,
                    settings=settings)  # fmt: skip
     if as_json:
-        facts = {"run": candidates.run, "verifier": found.verifier, "scorer": candidates.scorer,
-                 "failed": candidates.failed, "unscored": found.unscored,
-                 "chosen": plain(chosen)}  # fmt: skip
-        print_json({**facts, **ranking_json(ranking)})
+        print_json({"run": candidates.run, "verifier": found.verifier, "scorer": candidates.scorer,
+                    "failed": candidates.failed, "unscored": found.unscored,
+                    **plain(ranking)})  # fmt: skip
         return
     say(f"{candidates.run} by {found.verifier}, scored by {candidates.scorer}")
-    if chosen:
-        print_choice(chosen, stdout_console())
     print_ranking(ranking, outcomes, stdout_console())
-
-
-def _scored(
-    spec: str,
-    source: CandidateScorer | tuple[str, Mapping[str, ScoreRow]],
-    options: ReadOptions,
-    scorer: str | None,
-    is_reported: bool = True,
-) -> tuple[CandidateRun, RankInput]:
-    """Return a run with its scores; warn about completions without a score.
-
-    source: of the reported run. Another run has its own dataset, and scores beside it.
-    """
-    from dataclasses import replace
-
-    from gradeschool.formats.own_run import dataset_of
-    from gradeschool.reports.progress import ScoringDisplay
-    from gradeschool.verifier.data import one_run
-    from gradeschool.verifier.rank import rank_input
-    from gradeschool.verifier.scores import CandidateScorer, add_scores, choose_scores, scores_path
-
-    if not is_reported and dataset_of(Path(spec)):
-        options = replace(options, dataset=None)
-    candidates = one_run(spec, options, warn, scorer)
-    rows: Mapping[str, ScoreRow]
-    if isinstance(source, CandidateScorer):
-        with ScoringDisplay() as display:
-            path = add_scores(candidates, source, tell=display.scored)
-        name, rows = choose_scores(path, source.name)
-    elif is_reported:
-        name, rows = source
-    else:
-        name, rows = choose_scores(scores_path(candidates.path), source[0])
-    found = rank_input(candidates, name, rows)
-    if found.unscored:
-        warn(f"{found.unscored} of {candidates.total} completions have no score and are left out")
-    return candidates, found
 
 
 @command.command("bench")
 @click.argument("benchmark", metavar="processbench|FILE")
-@option("--verifier verifiers", str, "Verifier: its value at the end of each step; may be "
-        "repeated.", multiple=True, metavar=MODEL_FORMS)  # fmt: skip
+@option("--verifier verifiers", str, "Verifier, by its value at the end of each step, or published "
+        "reward model; may be repeated.", multiple=True, metavar=f"{MODEL_FORMS}|URL")  # fmt: skip
 @option("--logprob generators", str, "Language model: the mean log-probability of each step's "
         "tokens; may be repeated.", multiple=True, metavar=MODEL_FORMS)  # fmt: skip
-@option("--reward-model reward_models", str, "Reward model for transformers; may be repeated.",
-        multiple=True, metavar="FOLDER")  # fmt: skip
 @form_option
 @option("--critic critics", str, "Run of `gradeschool eval -p processbench/gsm8k`; its critiques "
         "of a solution vote. May be repeated.", multiple=True, metavar="RUN")  # fmt: skip
-@option("--predictions", str, "JSONL with the id and the scores or the prediction of each "
-        "solution; may be repeated.", multiple=True, metavar="FILE")  # fmt: skip
 @option("--threshold", FiniteNumber(), "Score below which a step is wrong; by default each half of "
         "the problems chooses for the other.")  # fmt: skip
 @option("-n --limit", COUNT, "Use only N solutions, evenly spread over the file.")
@@ -485,9 +425,8 @@ def bench_command(
 
     processbench: 400 solutions of GSM8K problems, labelled by people (Zheng et al. 2024). A FILE:
     another part of ProcessBench (JSON), or PRMBench (JSONL). Prints F1 as ProcessBench's paper
-    defines it, with intervals over problems, by the model that wrote the solutions; of PRMBench its
-    PRMScore; and the calibration of the scores. The threshold of scores is never chosen on the
-    solutions that it is reported on.
+    defines it, with intervals over problems, and of PRMBench its PRMScore. The threshold of scores
+    is never chosen on the solutions that it is reported on.
 
     Example: gradeschool verifier bench processbench --verifier models/verifier --logprob tiny
     """

@@ -66,7 +66,7 @@ class LlamaCppModel(Endpoint):
 
     async def __aenter__(self) -> Self:
         """Load the model and start its server."""
-        self._server = await asyncio.to_thread(serve, self.file, 0, self.arguments)
+        self._server = await asyncio.to_thread(serve, self.file, self.arguments)
         self.base = f"{self._server.listening_address}/v1"
         await super().__aenter__()
         return self
@@ -92,12 +92,11 @@ def needs_llama_cpp() -> None:
         ) from error
 
 
-def serve(file: Path, read_tokens: int = 0, arguments: Mapping[str, int] = NO_OPTIONS) -> Any:
+def serve(file: Path, arguments: Mapping[str, int] = NO_OPTIONS) -> Any:
     """Return a llama.cpp server in this process; it ends with the last reference to it.
 
-    read_tokens: only return the states of texts (`/embeddings`) of at most this many tokens; do not
-    generate. arguments: see ENGINE_ARGUMENTS. Raises InputError if the file cannot be loaded, or if
-    its chat template could hang the process.
+    arguments: see ENGINE_ARGUMENTS. Raises InputError if the file cannot be loaded, or if its chat
+    template could hang the process.
     """
     if file != TINY_FILE:
         check_template(file)
@@ -117,11 +116,6 @@ def serve(file: Path, read_tokens: int = 0, arguments: Mapping[str, int] = NO_OP
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     cache = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{KV_CACHE}")
     params.cache_type_k = params.cache_type_v = cache
-    if read_tokens:
-        params.n_parallel, params.n_ctx = 1, read_tokens
-        params.n_batch = params.n_ubatch = read_tokens
-        params.embedding = True
-        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_NONE
     params.ui, params.warmup, params.verbosity = False, False, -1
     params.endpoint_metrics = True
     try:

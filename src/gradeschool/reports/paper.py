@@ -17,7 +17,7 @@ from gradeschool.percentages import bounds, decimals, gain, percent
 from gradeschool.reports.figures import Dot, Panel, draw_curves
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.statistics import clustered_wilson, mean_share
-from gradeschool.verifier.data import one_run
+from gradeschool.verifier.candidates import one_run
 from gradeschool.verifier.rank import count_outcomes, paired_difference, rank_input
 from gradeschool.verifier.reproduce import FIGURES, STAGES, TEST, VOTERS, FigurePoint, Preset
 from gradeschool.verifier.scores import choose_scores
@@ -25,7 +25,6 @@ from gradeschool.verifier.select import (
     BEST,
     LOGPROB,
     MAJORITY,
-    SHARE,
     TOP,
     VERIFIER,
     ProblemResult,
@@ -34,20 +33,25 @@ from gradeschool.verifier.select import (
     break_even_auc,
     measure_curves,
     pick,
+    title_of,
 )
 
-SELECTION = SelectionSettings(voters=3)
+SELECTION = SelectionSettings(voters=(3,))
+VOTER_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100)  # of figure 7b
+LEAST_COMPLETIONS = 8  # of a curve over voters
 # What the report compares with the majority vote; the learning curve shows the first three.
-SHOWN = (BEST, "weighted", "odds", SHARE, TOP, LOGPROB)
+SHOWN = (BEST, "weighted", "odds", f"{TOP} 3", LOGPROB)
 Outcomes = Mapping[str, tuple[int, int]]  # (right, completions) by problem
 
 
-def read_selected(folder: Path, run: str, scores: str) -> list[ProblemResult]:
+def read_selected(
+    folder: Path, run: str, scores: str, settings: SelectionSettings = SELECTION
+) -> list[ProblemResult]:
     """Return what every strategy selects from a run by a file of scores."""
     sampled = one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
     ranked = rank_input(sampled, *choose_scores(folder / scores, None))
     ns = steps(max(len(case.options) for case in ranked.cases))
-    return [pick(case, ranked.has_logprob, SELECTION, ns) for case in ranked.cases]
+    return [pick(case, ranked.has_logprob, settings, ns) for case in ranked.cases]
 
 
 def read_greedy(folder: Path, run: str) -> Outcomes:
@@ -81,7 +85,7 @@ def write_report(preset: Preset, folder: Path) -> Path:
         for name, outcomes in by_seed.items()
     }  # fmt: skip
     shares = {name: mean_share(outcomes.values()) for name, outcomes in added.items()}
-    titles = {name: SELECTION.title(name) for name in added}
+    titles = {name: title_of(name) for name in added}
     shown = [name for name in SHOWN if name in added]
     ahead = [titles[name] for name in shown
              if paired_difference(added[MAJORITY], added[name]).ci95.low > 0]  # fmt: skip
@@ -168,20 +172,23 @@ def write_figure(folder: Path, name: str, points: Sequence[FigurePoint]) -> list
 
 def _measure(folder: Path, points: Sequence[FigurePoint]) -> Iterator[dict[str, Any]]:
     """Yield the measured points of a figure."""
-    selected = lru_cache(lambda run, scores: read_selected(folder, run, scores))
+    selected = lru_cache(lambda *what: read_selected(folder, *what))
     for point in points:
         fields = {"panel": point.panel, "series": point.series, "x": point.x}
         if not point.scores:
             clusters = list(read_greedy(folder, point.run).values())
             yield {**fields, "share": mean_share(clusters), "ci95": clustered_wilson(clusters)}
             continue
-        results = selected(point.run, point.scores)
-        most = max(len(result.case.options) for result in results)
-        by_strategy, by_voters = measure_curves(results, most)
-        curves = {point.series: by_strategy.get(point.strategy, [])}
+        settings = SelectionSettings(VOTER_COUNTS) if point.strategy == VOTERS else SELECTION
+        results = selected(point.run, point.scores, settings)
+        curves = measure_curves(results, max(len(result.case.options) for result in results))
         if point.strategy == VOTERS:
-            curves = {f"of {n}": curve for n, curve in by_voters.items() if n >= 8}
-        for series, curve in curves.items():
-            for each in curve[-1:] if point.x else curve:
-                yield {**fields, "series": series, "x": point.x or each.n,
-                       "share": each.accuracy, "ci95": each.ci95}  # fmt: skip
+            for k in VOTER_COUNTS:
+                for each in curves[f"{TOP} {k}"]:
+                    if each.n >= max(k, LEAST_COMPLETIONS):
+                        yield {**fields, "series": f"of {each.n}", "x": k,
+                               "share": each.accuracy, "ci95": each.ci95}  # fmt: skip
+            continue
+        curve = curves.get(point.strategy, [])
+        for each in curve[-1:] if point.x else curve:
+            yield {**fields, "x": point.x or each.n, "share": each.accuracy, "ci95": each.ci95}

@@ -44,7 +44,7 @@ from gradeschool.scoring.table import (
     scorer_for,
 )
 from gradeschool.verdict import Answer
-from gradeschool.verifier.data import sample_key
+from gradeschool.verifier.candidates import sample_key
 from gradeschool.verifier.scores import read_scores, scores_path
 
 HEADLINE = 0  # the index of the headline scorer among those of a report

@@ -5,14 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gradeschool.datasets.files import sha256_of
 from gradeschool.errors import InputError, StoreError, UnknownNameError, require_packages
 from gradeschool.models.local import check_model, from_folder
-
-if TYPE_CHECKING:
-    from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 PACKAGES = ("safetensors", "torch", "transformers")
 GGUF = ".gguf"
@@ -30,21 +27,14 @@ CONTEXT = 1024  # maximum number of tokens of a prompt and its completion
 RESIDUAL = ("self_attn", "attn", "attention", "mlp")
 
 
-class ModelShape(NamedTuple):
-    """The sizes of a Llama: width of the residual stream and of the MLP, layers, heads."""
-
-    hidden: int
-    intermediate: int
-    layers: int
-    heads: int
-
-
-# Named by their number of parameters without the embedding, which is vocabulary x hidden.
-SHAPES = {
-    "0.05M": ModelShape(32, 88, 4, 4),
-    "0.2M": ModelShape(64, 176, 4, 4),
-    "1M": ModelShape(128, 352, 5, 4),
-    "5M": ModelShape(256, 704, 6, 8),
+# The sizes of a new Llama: width of the residual stream and of the MLP, layers, heads; named by
+# their number of parameters without the embedding, which is vocabulary x width.
+Shape = tuple[int, int, int, int]
+SHAPES: dict[str, Shape] = {
+    "0.05M": (32, 88, 4, 4),
+    "0.2M": (64, 176, 4, 4),
+    "1M": (128, 352, 5, 4),
+    "5M": (256, 704, 6, 8),
 }
 
 
@@ -73,7 +63,7 @@ def identify_model(model: str) -> dict[str, str]:
     Raises InputError if there is no such folder, UnknownNameError for an unknown size.
     """
     if model.startswith(PREFIX):
-        return {"shape": repr(tuple(named_shape(model)))}
+        return {"shape": repr(named_shape(model))}
     folder = Path(model)
     if folder.suffix == GGUF and folder.is_file():
         return {folder.name: sha256_of(folder)}
@@ -94,12 +84,12 @@ def load_base(
 
     Raises InputError if the folder's files cannot be used.
     """
+    if not model.startswith(PREFIX):
+        return load_folder(Path(model))
     import torch
 
-    if model.startswith(PREFIX):
-        tokenizer: Any = build_tokenizer(texts, vocabulary)
-        return BaseModel(new_model(tokenizer, model, seed), tokenizer, torch.float32)
-    return load_folder(Path(model))
+    tokenizer: Any = build_tokenizer(texts, vocabulary)
+    return BaseModel(new_model(tokenizer, named_shape(model), seed), tokenizer, torch.float32)
 
 
 def load_folder(folder: Path) -> BaseModel:
@@ -116,7 +106,7 @@ def load_folder(folder: Path) -> BaseModel:
     logging.disable_progress_bar()
     where, options = folder, {}
     if is_gguf := folder.suffix == GGUF:
-        require_packages("reading a GGUF file for training", "train", "accelerate", "gguf")
+        require_packages("reading a GGUF file", "train", "accelerate", "gguf")
         where, options = folder.parent, {"gguf_file": folder.name}
     try:
         tokenizer = from_folder(AutoTokenizer, where, **options)
@@ -124,7 +114,7 @@ def load_folder(folder: Path) -> BaseModel:
         stored = torch.float32 if is_gguf else from_folder(AutoConfig, where).dtype
     except InputError:  # the folder needs its own code
         raise
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+    except (OSError, ValueError, KeyError, IndexError, RuntimeError, SafetensorError) as error:
         reason = str(error).split("\n")[0]
         raise InputError(
             f"the model in {str(folder)!r} cannot be loaded ({reason}); give the folder of a "
@@ -192,13 +182,11 @@ def save_folder(base: BaseModel, folder: Path, adapters: Any = None) -> None:
         adapters.save_pretrained(folder / ADAPTER)
         adapters.merge_and_unload()
     model, end = base.model, base.tokenizer.eos_token_id
-    generation = model.generation_config
+    generation, pad = model.generation_config, base.tokenizer.pad_token_id
     known = generation.eos_token_id
-    known = [known] if isinstance(known, int) else list(known or [])
-    ends = list(dict.fromkeys([end, *known]))
-    generation.eos_token_id = end if len(ends) == 1 else ends
+    ends = {end: 0, **dict.fromkeys([known] if isinstance(known, int) else known or ())}
+    generation.eos_token_id = end if len(ends) == 1 else list(ends)
     if generation.pad_token_id is None:
-        pad = base.tokenizer.pad_token_id
         generation.pad_token_id = end if pad is None else pad
     try:
         model.to(base.stored).save_pretrained(folder)
@@ -213,56 +201,51 @@ def save_folder(base: BaseModel, folder: Path, adapters: Any = None) -> None:
         ) from error
 
 
-def new_model(
-    tokenizer: PreTrainedTokenizerFast, size: str | ModelShape, seed: int = 0
-) -> LlamaForCausalLM:
+def new_model(tokenizer: Any, shape: Shape, seed: int = 0) -> Any:
     """Return a Llama with tied embeddings and random weights that depend only on the seed.
 
     The projections back into the residual stream start at zero, so every block starts as the
-    identity, which makes training from scratch faster. Raises UnknownNameError for an unknown size.
+    identity, which makes training from scratch faster.
     """
     import torch
     from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 
-    shape = named_shape(size) if isinstance(size, str) else size
+    hidden, intermediate, layers, heads = shape
+    ends = {"eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id}
     config = LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=shape.hidden,
-        intermediate_size=shape.intermediate,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        num_key_value_heads=shape.heads,
-        head_dim=shape.hidden // shape.heads,
+        hidden_size=hidden,
+        intermediate_size=intermediate,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=heads,
+        head_dim=hidden // heads,
         max_position_embeddings=CONTEXT,
-        initializer_range=shape.hidden**-0.5,
+        initializer_range=hidden**-0.5,
         tie_word_embeddings=True,
         bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
+        **ends,
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = LlamaForCausalLM(config)
+        model: Any = LlamaForCausalLM(config)
     with torch.no_grad():
-        for layer in model.model.layers:
-            block: Any = layer
+        for block in model.model.layers:
             block.self_attn.o_proj.weight.zero_()
             block.mlp.down_proj.weight.zero_()
-    model.generation_config = GenerationConfig(
-        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id
-    )
+    model.generation_config = GenerationConfig(**ends)
     return model
 
 
-def named_shape(size: str) -> ModelShape:
-    """Return the shape of a named size, with or without "new:"."""
+def named_shape(size: str) -> Shape:
+    """Return the shape of "new:SIZE"; raises UnknownNameError for an unknown size."""
     name = size.removeprefix(PREFIX)
     if name not in SHAPES:
         raise UnknownNameError("size of a new model", name, SHAPES)
     return SHAPES[name]
 
 
-def build_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> PreTrainedTokenizerFast:
+def build_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> Any:
     """Return a tokenizer trained on texts.
 
     It splits single digits, then words as GPT-2 does, with byte-level BPE, like llama.cpp's
@@ -277,23 +260,20 @@ def build_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> PreTr
         raise InputError(
             f"a vocabulary of {vocabulary!r} tokens is too small; give {least} at least"
         )
+    byte_level, digits = pre_tokenizers.ByteLevel, pre_tokenizers.Digits
     tokenizer: Any = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Digits(individual_digits=True),
-            pre_tokenizers.ByteLevel(add_prefix_space=False),
-        ]
+        [digits(individual_digits=True), byte_level(add_prefix_space=False)]
     )
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary,
         special_tokens=list(SPECIALS),
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        initial_alphabet=sorted(byte_level.alphabet()),
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    make: Any = PreTrainedTokenizerFast
-    wrapped: PreTrainedTokenizerFast = make(
+    return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token=PAD,
         eos_token=EOS,
@@ -301,7 +281,6 @@ def build_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> PreTr
         clean_up_tokenization_spaces=False,
         model_max_length=CONTEXT,
     )
-    return wrapped
 
 
 def drop_residuals(model: Any, share: float) -> None:

@@ -9,18 +9,17 @@ unembedding is a parameter of its own, which also learns where adapters freeze t
 from __future__ import annotations
 
 import copy
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from gradeschool.atomic import require_new
-from gradeschool.errors import InputError
-from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE, Head, head_from
+from gradeschool.errors import InputError, require_packages
+from gradeschool.models.gguf_file import HEAD_KEY, LIKELIHOOD, LOGIT, VERIFIER_FILE, Head, head_from
 from gradeschool.models.local import (
     UNFINISHED,
     check_model,
@@ -29,7 +28,7 @@ from gradeschool.models.local import (
     load_tokenizer,
     untrained,
 )
-from gradeschool.verifier.base_model import VER
+from gradeschool.verifier.base_model import GGUF, VER, load_folder
 from gradeschool.verifier.data import SolutionTokens
 
 SCHEMA = 1
@@ -39,8 +38,6 @@ LEAST_DEVIATION = 0.1  # nats, of the log-probabilities of solutions
 # Tokens of one forward pass, with padding.
 PLACES_ON_CPU, PLACES_ON_GPU = 8_192, 131_072
 SHARED = 4  # solutions of a question from which it is read once for all of them
-# Tokens that model families reserve for such uses.
-FREE = re.compile(r"<\|?(?:reserved_special_token_|unused|extra_id_|extra_|reserved_)\d+\|?>\Z")
 
 
 class Verifier(nn.Module):
@@ -84,10 +81,10 @@ class Verifier(nn.Module):
 
     def fit_row(self, texts: Sequence[SolutionTokens], right: Sequence[bool]) -> None:
         """Begin the head from a ridge regression of the labels on each solution's mean state."""
-        states = torch.zeros(len(texts), len(self.row), dtype=torch.float64)
         with torch.inference_mode():
-            for place, found in read_states(self.model, texts):
-                states[place] = found[1:].double().mean(0).cpu()
+            means = {text: found[1:].double().mean(0).cpu()
+                     for text, found in read_states(self.model, texts)}  # fmt: skip
+        states = torch.stack([means[text] for text in texts])
         labels = torch.tensor(right, dtype=torch.float64)
         mean, deviation = states.mean(0), states.std(0).clamp(min=1e-6)
         scaled = (states - mean) / deviation
@@ -114,34 +111,55 @@ class Verifier(nn.Module):
         }
 
     @classmethod
-    def load(cls, folder: Path, device: str = "cpu", precision: str | None = None) -> Verifier:
-        """Load a verifier from its folder; raises InputError if there is none.
+    def load(
+        cls, path: Path, device: str = "cpu", precision: str | None = None
+    ) -> tuple[Verifier, Any]:
+        """Return the verifier in a folder or GGUF file, and its tokenizer.
 
-        precision: see `load_model`.
+        precision: see `models.local.load_model`. Raises InputError if there is no verifier.
         """
-        head = read_head(folder)
-        model = load_model(folder, device, precision)
+        head = read_head(path)
+        model, tokenizer = load_language_model(path, device, precision)
         vocabulary = model.get_input_embeddings().weight.shape[0]
-        least = -1 if head.kind == LIKELIHOOD else 0
-        if not least <= head.token_id < vocabulary:
+        if not 0 <= head.token_id < vocabulary:
             raise InputError(
-                f"{str(folder / VERIFIER_FILE)!r} names the token {head.token_id!r}, but the "
-                f"model knows {vocabulary}; train the verifier again"
+                f"the head in {str(path)!r} names the token {head.token_id!r}, but the model "
+                f"knows {vocabulary}; train the verifier again"
             )
         verifier = cls(model, head.token_id, head.gain, head.bias, head.kind)
-        return verifier.to(device).eval()
+        return verifier.to(device).eval(), tokenizer
 
 
-def read_head(folder: Path) -> Head:
-    """Return the head in verifier.json; raises InputError if there is none."""
-    if (folder / UNFINISHED).is_dir():
-        check_model(folder)
+def load_language_model(
+    path: Path, device: str = "cpu", precision: str | None = None
+) -> tuple[Any, Any]:
+    """Return the model and the tokenizer of a folder or a GGUF file; see `Verifier.load`."""
+    if path.suffix == GGUF:
+        base = load_folder(path)
+        return base.model.to(device).eval(), base.tokenizer
+    return load_model(path, device, precision), load_tokenizer(path)
+
+
+def read_head(path: Path) -> Head:
+    """Return the head of a verifier's folder or GGUF file; raises InputError if there is none."""
+    if (path / UNFINISHED).is_dir():
+        check_model(path)
+    written: Any = None
     try:
-        return head_from((folder / VERIFIER_FILE).read_bytes())
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        if path.suffix == GGUF:
+            require_packages("reading a GGUF file", "train", "gguf")
+            import gguf
+
+            field = gguf.GGUFReader(path).get_field(HEAD_KEY)
+            written = "null" if field is None else field.contents()
+        else:
+            written = (path / VERIFIER_FILE).read_bytes()
+        return head_from(written)
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
         raise InputError(
-            f"{str(folder)!r} is not a verifier: {VERIFIER_FILE} is missing or damaged "
-            f"({error}); train one: gradeschool verifier train"
+            f"{str(path)!r} is not a verifier: its head ({VERIFIER_FILE}, or the field {HEAD_KEY} "
+            f"of a GGUF file) is missing or damaged ({error}); train one: gradeschool verifier "
+            "train; or give the --form of a published reward model"
         ) from error
 
 
@@ -172,58 +190,25 @@ def compute_logits(model: Any, states: Tensor, banned: int = -1, exact: bool = F
     return logits
 
 
-# The reserved token
-
-
-class ReservedToken(NamedTuple):
-    """A token that no text contains: its number, its text ("" for none), how it was found."""
-
-    id: int
-    text: str
-    how: str
-
-
-def new_verifier(
-    model: Any, tokenizer: Any, seed: int = 0, likelihood: bool = False
-) -> tuple[Verifier, ReservedToken]:
+def new_verifier(model: Any, tokenizer: Any, seed: int = 0, likelihood: bool = False) -> Verifier:
     """Make an untrained verifier from a generator, with the same weights.
 
-    The row of the reserved token is random: the generator has learnt to push its logit down. Also
-    returns how the token was found.
+    Its reserved token is `<ver>`, which tokenizer and embedding get if they lack it. The token's
+    row is random: the generator has learnt to push its logit down.
     """
-    reserved = reserve_token(model, tokenizer, needed=not likelihood)
-    if likelihood:
-        return Verifier(model, reserved.id, kind=LIKELIHOOD), reserved
-    verifier = Verifier(model, reserved.id)
-    width = len(verifier.row)
-    source = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        verifier.row.copy_(torch.randn(width, generator=source) * width**-0.5)
-    return verifier, reserved
-
-
-def reserve_token(model: Any, tokenizer: Any, needed: bool = True) -> ReservedToken:
-    """Return the reserved token for a verifier's head.
-
-    It is `<ver>` if the tokenizer has it; else a token that the family reserves, the last row of an
-    embedding that is longer than the vocabulary, or a token added to tokenizer and embedding.
-    needed: whether the head uses a token; otherwise none is added, and the number is -1.
-    """
-    vocabulary = tokenizer.get_vocab()
-    if VER in vocabulary:
-        return ReservedToken(vocabulary[VER], VER, "the tokenizer's own")
-    rows = model.get_input_embeddings().weight.shape[0]
-    free = sorted((id, text) for text, id in vocabulary.items() if FREE.match(text) and id < rows)
-    if free:
-        return ReservedToken(*free[0], "kept free by the tokenizer")
-    if rows > max(vocabulary.values()) + 1:
-        return ReservedToken(rows - 1, "", "the embedding's last row, which no token uses")
-    if not needed:
-        return ReservedToken(-1, "", "which this head does not need")
-    tokenizer.add_special_tokens({"additional_special_tokens": [VER]})
-    model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-    id = tokenizer.convert_tokens_to_ids(VER)
-    return ReservedToken(id, VER, "added to tokenizer and embedding")
+    if VER not in tokenizer.get_vocab():
+        tokenizer.add_special_tokens({"additional_special_tokens": [VER]})
+        rows = model.get_input_embeddings().weight.shape[0]
+        if len(tokenizer) > rows:
+            model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    token_id = tokenizer.convert_tokens_to_ids(VER)
+    verifier = Verifier(model, token_id, kind=LIKELIHOOD if likelihood else LOGIT)
+    if not likelihood:
+        width = len(verifier.row)
+        source = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            verifier.row.copy_(torch.randn(width, generator=source) * width**-0.5)
+    return verifier
 
 
 # Reading solutions
@@ -231,62 +216,50 @@ def reserve_token(model: Any, tokenizer: Any, needed: bool = True) -> ReservedTo
 
 def read_values(verifier: Verifier, texts: Sequence[SolutionTokens]) -> list[list[float]]:
     """Return a verifier's value at each token of each solution."""
-
-    def read(text: SolutionTokens, states: Tensor) -> list[float]:
-        if verifier.kind == LOGIT:
-            return list(verifier.values(states[1:]).tolist())
-        logprobs = _logprobs(verifier.model, text, states, verifier.token_id)
+    if verifier.kind == LIKELIHOOD:
         # In float32 a sigmoid is 0 below -103, where many steps of a long solution end.
-        return list(torch.sigmoid(verifier.logits(logprobs.cumsum(0)).double()).tolist())
-
-    return _read_each(verifier.model, texts, read)
+        rows = read_logprobs(verifier.model, texts, verifier.token_id)
+        sums = [torch.tensor(row, device=verifier.gain.device).cumsum(0) for row in rows]
+        return [torch.sigmoid(verifier.logits(each).double()).tolist() for each in sums]
+    with torch.inference_mode():
+        found = {text: verifier.values(states[1:]).tolist()
+                 for text, states in read_states(verifier.model, texts)}  # fmt: skip
+    return [found[text] for text in texts]
 
 
 def read_logprobs(
     model: Any, texts: Sequence[SolutionTokens], banned: int = -1
 ) -> list[list[float]]:
-    """Return the log-probability (nats) of each token of each solution."""
-    return _read_each(
-        model, texts, lambda text, states: list(_logprobs(model, text, states, banned).tolist())
-    )
-
-
-def _logprobs(model: Any, text: SolutionTokens, states: Tensor, banned: int = -1) -> Tensor:
-    logits = compute_logits(model, states[:-1], banned, exact=True)
-    chosen = torch.tensor(text.solution, device=logits.device)[:, None]
-    return torch.log_softmax(logits.double(), -1).gather(1, chosen)[:, 0].float()
-
-
-def _read_each(
-    model: Any,
-    texts: Sequence[SolutionTokens],
-    read: Callable[[SolutionTokens, Tensor], list[float]],
-) -> list[list[float]]:
-    different = list(dict.fromkeys(texts))
-    results: dict[SolutionTokens, list[float]] = {}
+    """Return the log-probability (nats) of each token of each solution; banned: a token of none."""
+    found = {}
     with torch.inference_mode():
-        for place, states in read_states(model, different):
-            results[different[place]] = read(different[place], states)
-    return [results[text] for text in texts]
+        for text, states in read_states(model, texts):
+            logits = compute_logits(model, states[:-1], banned, exact=True)
+            chosen = torch.tensor(text.solution, device=logits.device)[:, None]
+            logprobs = torch.log_softmax(logits.double(), -1).gather(1, chosen)[:, 0].float()
+            found[text] = logprobs.tolist()
+    return [found[text] for text in texts]
 
 
-def read_states(model: Any, texts: Sequence[SolutionTokens]) -> Iterator[tuple[int, Tensor]]:
-    """Yield for each text its place, and the last states [tokens + 1, width] of its solution.
+def read_states(
+    model: Any, texts: Sequence[SolutionTokens]
+) -> Iterator[tuple[SolutionTokens, Tensor]]:
+    """Yield each different text with the last states [tokens + 1, width] of its solution.
 
     The first state is that of the question's last token; state t has seen t tokens of the solution.
     A question with several solutions is read once: the keys and values are shared.
     """
     from transformers import DynamicCache
 
-    by_question: dict[tuple[int, ...], list[int]] = {}
-    for place, text in enumerate(texts):
-        by_question.setdefault(text.question, []).append(place)
-    groups: dict[tuple[int, ...], list[int]] = {(): []}
-    for question, places in by_question.items():
-        is_shared = len(places) >= SHARED and len(question) > 1
-        groups.setdefault(question[:-1] if is_shared else (), []).extend(places)
-    for prefix, places in groups.items():
-        rows = [(texts[place].question + texts[place].solution)[len(prefix) :] for place in places]
+    by_question: dict[tuple[int, ...], list[SolutionTokens]] = {}
+    for text in dict.fromkeys(texts):
+        by_question.setdefault(text.question, []).append(text)
+    groups: dict[tuple[int, ...], list[SolutionTokens]] = {(): []}
+    for question, group in by_question.items():
+        is_shared = len(group) >= SHARED and len(question) > 1
+        groups.setdefault(question[:-1] if is_shared else (), []).extend(group)
+    for prefix, group in groups.items():
+        rows = [(text.question + text.solution)[len(prefix) :] for text in group]
         for part in batch_rows([len(row) for row in rows], model.device.type):
             ids = pad_rows([rows[number] for number in part], model.device)
             options: dict[str, Any] = {"use_cache": False}
@@ -298,9 +271,8 @@ def read_states(model: Any, texts: Sequence[SolutionTokens]) -> Iterator[tuple[i
                 options = {"past_key_values": cache, "position_ids": after[None].expand_as(ids)}
             states = model.base_model(input_ids=ids, **options).last_hidden_state
             for row, number in enumerate(part):
-                size = len(texts[places[number]].solution) + 1
                 end = len(rows[number])
-                yield places[number], states[row, end - size : end]
+                yield group[number], states[row, end - len(group[number].solution) - 1 : end]
 
 
 def pad_rows(rows: Sequence[Sequence[int]], device: Any) -> Tensor:
@@ -338,8 +310,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     require_new(output)
     check_model(verifier_folder)
     stored = from_folder(AutoConfig, verifier_folder).dtype or torch.float32
-    tokenizer = load_tokenizer(verifier_folder)
-    verifier = Verifier.load(verifier_folder, precision="float32")
+    verifier, tokenizer = Verifier.load(verifier_folder, precision="float32")
     if verifier.kind == LIKELIHOOD:
         raise InputError(
             f"the verifier in {str(verifier_folder)!r} scores by likelihood, which is not a token "

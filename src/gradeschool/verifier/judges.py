@@ -4,44 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import exp
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request as HttpRequest
 from urllib.request import urlopen
 
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError, ModelError
-from gradeschool.models.base import Model, Request
+from gradeschool.models.base import Request
+from gradeschool.models.choose import choose_model, find_server
 from gradeschool.problem import Problem
 
 SECONDS = 600.0
 TOGETHER = 16  # requests in flight
 TRIES = 4
+MOST_TOKENS = 2048  # of a critique
+MOST_ALTERNATIVES = 20  # tokens whose probabilities a server says
 QWEN_SEPARATOR = "<extra_0>"
 QWEN_SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
-CRITIC = """Below are a math problem and a solution. Check the solution step by step. Then write a \
-last line that is only "Correct: yes" or "Correct: no".
-
-Problem: {question}
-
-Solution:
-{solution}"""
-YES_OR_NO = """Below are a math problem and a solution. Is the final answer correct? Answer with \
-one word, yes or no.
-
-Problem: {question}
-
-Solution:
-{solution}
-
-Answer (yes or no):"""
-MOST_ALTERNATIVES = 20  # tokens whose probabilities a server says
+GIVEN = "Problem: {question}\n\nSolution:\n{solution}"
+CRITIC = (
+    "Below are a math problem and a solution. Check the solution step by step. Then write a last "
+    f'line that is only "Correct: yes" or "Correct: no".\n\n{GIVEN}'
+)
+YES_OR_NO = (
+    "Below are a math problem and a solution. Is the final answer correct? Answer with one word, "
+    f"yes or no.\n\n{GIVEN}\n\nAnswer (yes or no):"
+)
 JUDGEMENT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 
@@ -55,16 +49,17 @@ class RewardServer:
     """
 
     def __init__(self, address: str, form: str | None = None) -> None:
-        base, _, name = address.rstrip("/").partition("/v1")
-        self.base, self.form, self.model = base, form, name.strip("/")
+        base, self.model, self._key = find_server(address, compatible=True)
+        self.base, self.form = base.removesuffix("/v1"), form
         if not self.model:
             served = (self._ask("/v1/models") or {}).get("data") or []
             if len(served) != 1:
                 names = ", ".join(str(each.get("id")) for each in served)
-                raise InputError(f"{address!r} serves {names or 'no model'}; give {base}/v1/NAME")
+                raise InputError(
+                    f"{self.base!r} serves {names or 'no model'}; give {self.base}/v1/NAME"
+                )
             self.model = str(served[0]["id"])
         self.name = f"{self.model.rpartition('/')[2]} at {urlsplit(base).netloc}"
-        self._compares = False
 
     def step_scores(
         self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
@@ -79,9 +74,8 @@ class RewardServer:
             solution = QWEN_SEPARATOR.join([*steps, ""])
             turns = [("system", QWEN_SYSTEM), ("user", question), ("assistant", solution)]
         messages = [{"role": role, "content": content} for role, content in turns]
-        reply = None if self._compares else self._ask("/pooling", messages=messages)
+        reply = self._ask("/pooling", messages=messages)
         if reply is None:
-            self._compares = True
             reply = self._ask("/score", text_1=question, text_2="\n".join(steps))
         if reply is None:
             raise InputError(
@@ -95,18 +89,18 @@ class RewardServer:
             numbers = [float(each[-1] if isinstance(each, list) else each) for each in listed]
             if not numbers:
                 raise ValueError("no number")
+            return numbers
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise InputError(
                 f"the reply of {self.base!r} has no scores ({str(reply)[:200]}); serve a reward "
                 "model, and give its --form"
             ) from error
-        return numbers
 
     def _ask(self, path: str, **body: Any) -> dict[str, Any] | None:
         """Return the JSON at a path, None if there is no such path."""
         headers = {"Content-Type": "application/json"}
-        if key := os.environ.get("GRADESCHOOL_API_KEY"):
-            headers["Authorization"] = f"Bearer {key}"
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
         data = json.dumps({"model": self.model, **body}).encode() if body else None
         asked = HttpRequest(f"{self.base}{path}", data, headers)  # noqa: S310  (http or https)
         reason = ""
@@ -121,7 +115,7 @@ class RewardServer:
                 reason = f"HTTP {error.code}: {error.read()[:200].decode('utf-8', 'replace')}"
                 if error.code < 500 and error.code != 429:
                     break
-            except (URLError, OSError, ValueError) as error:
+            except (OSError, ValueError) as error:
                 reason = str(error)
         raise InputError(f"the reward model at {self.base!r} does not answer {path} ({reason})")
 
@@ -129,7 +123,7 @@ class RewardServer:
 class ProbabilityServer(RewardServer):
     """A model behind a server; a solution's score is the probability of yes, of yes and no.
 
-    The server's chat completions must give log-probabilities.
+    address: also openai/NAME. The server's chat completions must give log-probabilities.
     """
 
     def __init__(self, address: str) -> None:
@@ -162,47 +156,60 @@ class Critic:
     """
 
     def __init__(self, spec: str, critiques: int) -> None:
-        from gradeschool.models.choose import choose_model
-
-        self.open: Callable[[], Model] = lambda: choose_model(spec, (), "")
-        self.critiques = critiques
-        self.name = f"critic {self.open().name}, {critiques} critiques"
+        self.spec, self.critiques = spec, critiques
+        self.name = f"critic {choose_model(spec, (), '').name}, {critiques} critiques"
 
     def step_scores(
         self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
     ) -> list[list[float]]:
         """Return one score for each solution."""
-        return asyncio.run(self._ask(solutions))
+        nothing = Problem.from_gold("0")
+        texts = [CRITIC.format(question=question, solution="\n".join(steps))
+                 for question, steps in solutions]  # fmt: skip
+        prompts = [(nothing, Prompt(messages=(Message("user", text),))) for text in texts]
+        decoding = Decoding(0.0 if self.critiques == 1 else 1.0, max_tokens=MOST_TOKENS)
+        found = ask_model(self.spec, prompts, self.critiques, decoding)
+        return [[sum(map(_share_of_yes, replies)) / self.critiques] for replies in found]
 
-    async def _ask(self, solutions: Sequence[tuple[str, Sequence[str]]]) -> list[list[float]]:
-        model = self.open()
-        turns = asyncio.Semaphore(model.connections or TOGETHER)
-        decoding = Decoding(0.0 if self.critiques == 1 else 1.0, max_tokens=2048)
 
-        async def ask(number: int, text: str, sample: int) -> float:
-            prompt = Prompt(messages=(Message("user", text),))
-            key = f"critique-{number}-{sample}"
-            problem = Problem.from_gold("0")
-            async with turns:
-                for left in range(TRIES, 0, -1):
-                    try:
-                        request = Request(problem, prompt, decoding, key, sample)
-                        reply = await model.complete(request)
-                    except ModelError as error:
-                        if left == 1:
-                            raise InputError(f"the critic does not answer: {error}") from error
-                        await asyncio.sleep(1)
-                    else:
-                        found = JUDGEMENT.findall(reply.text)
-                        return {"yes": 1.0, "no": 0.0}[found[-1].lower()] if found else 0.5
-            return 0.5
+def _share_of_yes(reply: str) -> float:
+    said = [word.lower() for word in JUDGEMENT.findall(reply)]
+    return {"yes": 1.0, "no": 0.0}[said[-1]] if said else 0.5
 
+
+def ask_model(
+    spec: str,
+    prompts: Sequence[tuple[Problem, Prompt]],
+    samples: int,
+    decoding: Decoding,
+    calculator: bool = False,
+) -> list[list[str]]:
+    """Return a model's replies to each prompt; spec: as for `-m`.
+
+    A request that fails is sent again, four times at most. Raises InputError if it still fails.
+    """
+    model = choose_model(spec, (), "", calculator=calculator)
+    turns = asyncio.Semaphore(model.connections or TOGETHER)
+
+    async def ask(number: int, sample: int) -> str:
+        request = Request(*prompts[number], decoding, f"prompt-{number}-{sample}", sample)
+        async with turns:
+            for left in reversed(range(TRIES)):
+                try:
+                    return (await model.complete(request)).text
+                except ModelError as error:
+                    if not left:
+                        raise InputError(
+                            f"the model {model.name!r} does not answer: {error}"
+                        ) from error
+                    await asyncio.sleep(1)
+        raise AssertionError
+
+    async def ask_all() -> list[list[str]]:
         async with model:
-            asked = [
-                ask(number, CRITIC.format(question=question, solution="\n".join(steps)), sample)
-                for number, (question, steps) in enumerate(solutions)
-                for sample in range(self.critiques)
-            ]
-            shares = await asyncio.gather(*asked)
-        k = self.critiques
-        return [[sum(shares[place : place + k]) / k] for place in range(0, len(shares), k)]
+            return await asyncio.gather(*(
+                asyncio.gather(*(ask(number, sample) for sample in range(samples)))
+                for number in range(len(prompts))
+            ))  # fmt: skip
+
+    return asyncio.run(ask_all())

@@ -19,17 +19,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradeschool import calculator
 from gradeschool.answers.arithmetic import Arithmetic, Token, evaluate_tokens
+from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
+from gradeschool.scoring.judge import judge
+from gradeschool.verifier.candidates import CandidateRun
+from gradeschool.verifier.judges import ask_model
 
 ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")
 NUMBER = re.compile(calculator.NUMBER)
@@ -39,6 +44,13 @@ MOST_READINGS = 64  # maximum for an expression whose numbers may each have seve
 UNLIKE = "a quantity that the problem does not have"
 SAME_NUMBER = "the right number by a wrong way"
 WRONG_ANSWER, NO_ANSWER = "a wrong answer", "no final answer"
+NOT_REACHED = "no roll-out reaches the right answer"
+# Parts of reasons, for counting them.
+KINDS = (
+    *(UNLIKE, NOT_REACHED, "false arithmetic", "is copied as", "comes from nowhere"),
+    *(SAME_NUMBER, WRONG_ANSWER, NO_ANSWER, "cannot be read"),
+)
+ROLL_OUT_TEMPERATURE, ROLL_OUT_TOKENS = 0.7, 400
 Steps = frozenset[int]
 
 
@@ -245,3 +257,95 @@ def _judge(
         if not any(reading.formula in reference.formulas for reading in readings):
             return Steps(), f"{text} comes from nowhere"
     return uses, ""
+
+
+# Runs with labelled steps
+
+
+class LabelledRow(NamedTuple):
+    """A completion with the labels of its steps. right: whether its final answer is right."""
+
+    key: str
+    problem: Problem
+    sample: int
+    right: bool
+    labels: StepLabels
+
+
+def label_run(run: CandidateRun) -> Iterator[LabelledRow]:
+    """Yield the labelled completions of a run on fresh problems; raises InputError for others."""
+    for problem, candidates in run.answered:
+        reference = ReferenceSteps(problem)
+        labels = {text: label_steps(text, problem, reference)
+                  for text in dict.fromkeys(each.text for each in candidates)}  # fmt: skip
+        for each in candidates:
+            yield LabelledRow(each.key, problem, each.sample, each.right, labels[each.text])
+
+
+def roll_out_run(run: CandidateRun, spec: str, rollouts: int) -> Iterator[LabelledRow]:
+    """Yield the completions of a run with labels by roll-outs, as in Math-Shepherd.
+
+    A step is right if one of `rollouts` continuations of the text up to it reaches the right answer
+    (the hard estimate of Wang et al. 2024, arXiv 2312.08935); the first that none continues rightly
+    is the first wrong one. spec: the model that continues, as for `-m`, with the calculator. The
+    prompt is that of `openai/2021`. Raises InputError if the model does not answer.
+    """
+    begun = {
+        (problem.id, written): (problem, Prompt(text=f"{problem.question}\n{written}"))
+        for problem, candidates in run.answered
+        for steps in (split_steps(each.text) for each in candidates)
+        for written in ("\n".join([*steps[:end], ""]) for end in range(1, len(steps)))
+    }
+    decoding = Decoding(ROLL_OUT_TEMPERATURE, max_tokens=ROLL_OUT_TOKENS)
+    found = ask_model(spec, list(begun.values()), rollouts, decoding, calculator=True)
+    reached = {
+        (id, written): any(judge(written + reply, problem, run.scorer).correct for reply in replies)
+        for ((id, written), (problem, _)), replies in zip(begun.items(), found, strict=True)
+    }
+    for problem, candidates in run.answered:
+        for each in candidates:
+            steps = split_steps(each.text)
+            marks = [reached[problem.id, "\n".join([*steps[:end], ""])]
+                     for end in range(1, len(steps))]  # fmt: skip
+            wrong = [number for number, mark in enumerate([*marks, each.right]) if not mark]
+            labels = StepLabels(steps, *((wrong[0], NOT_REACHED) if wrong else (NO_ERROR, "")))
+            yield LabelledRow(each.key, problem, each.sample, each.right, labels)
+
+
+def label_counts(rows: Iterable[LabelledRow]) -> dict[str, Any]:
+    """Return how many solutions are right, wrong and undecided, and why."""
+    outcomes: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for row in rows:
+        labels = row.labels
+        outcomes["solutions"] += 1
+        outcomes["steps"] += len(labels.steps)
+        if labels.first_wrong is None:
+            outcomes["not decided"] += 1
+        elif labels.first_wrong == NO_ERROR:
+            outcomes["without a wrong step"] += 1
+        else:
+            outcomes["with a wrong step"] += 1
+            outcomes["with a wrong step and a right answer"] += row.right
+        if labels.reason:
+            reasons[next(kind for kind in KINDS if kind in labels.reason)] += 1
+    return {**outcomes, "reasons": dict(reasons.most_common())}
+
+
+def format_row(row: LabelledRow, form: str) -> dict[str, Any] | None:
+    """Return a row as JSON: in the form "gradeschool", which keeps everything, or "trl".
+
+    The latter is TRL's stepwise supervision (docs/source/dataset_formats.md), which has no row for
+    an undecided solution, and ends with the first wrong step.
+    """
+    labels, marks = row.labels, row.labels.labels
+    if form == "gradeschool":
+        return {
+            "key": row.key, "problem_id": row.problem.id, "sample": row.sample,
+            "question": row.problem.question, "steps": list(labels.steps), "correct": row.right,
+            "first_wrong": labels.first_wrong, "reason": labels.reason,
+        }  # fmt: skip
+    steps = list(labels.steps[: len(marks)])
+    return (
+        {"prompt": row.problem.question, "completions": steps, "labels": marks} if marks else None
+    )

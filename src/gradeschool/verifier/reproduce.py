@@ -11,8 +11,9 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,12 +21,7 @@ from gradeschool.atomic import FolderLock, write_json
 from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
 from gradeschool.formats.own_run import read_json
 from gradeschool.signals import stop_flag
-from gradeschool.verifier.select import (
-    BEST,
-    COVERAGE,
-    MAJORITY,
-    STRATEGIES,
-)
+from gradeschool.verifier.select import BEST, COVERAGE, MAJORITY, STRATEGIES
 from gradeschool.worker import python_command, python_environment
 
 STAGES = "stages"  # the folder of the stages' logs and results
@@ -118,8 +114,7 @@ class Recipe:
     """
 
     def __init__(self, preset: Preset, seed: int, stages: Stages | None = None) -> None:
-        self.preset, self.seed, self.at = preset, seed, f"seed-{seed}"
-        self.first, self.first_at = preset.seeds[0], f"seed-{preset.seeds[0]}"
+        self.preset, self.seed, self.first = preset, seed, preset.seeds[0]
         self.stages = {} if stages is None else stages
 
     def add(self, output: str, words: str, options: Options, sign: str = "-o") -> str:
@@ -134,26 +129,23 @@ class Recipe:
         preset = self.preset
         counts = {"train": preset.problems, "labelled": preset.labelled, "test": preset.tested}
         seed = dict(zip(counts, preset.problem_seeds, strict=True))[name]
-        low, high = preset.steps
-        words = (
-            f"data generate --split {'test' if name == 'test' else 'train'} --steps {low} {high}"
-        )
+        split, (low, high) = "test" if name == "test" else "train", preset.steps
+        words = f"data generate --split {split} --steps {low} {high}"
         words += "".join(f" --family {family}" for family in preset.families)
-        options = {"seed": seed, "limit": counts[name]}
-        return self.add(f"problems/{name}.jsonl", words, options)
+        return self.add(f"problems/{name}.jsonl", words, {"seed": seed, "limit": counts[name]})
 
     def generator(self, what: str = "generator", **changed: Any) -> str:
         """Return a generator of the preset with some options changed."""
-        train = self.problems("train")
+        words = f"verifier finetune -d {self.problems('train')} --quiet"
         options = {"model": self.preset.base, **self.preset.generator, **changed}
         options["seed"] = self.first
-        return self.add(f"{self.first_at}/{what}", f"verifier finetune -d {train} --quiet", options)
+        return self.add(f"seed-{self.first}/{what}", words, options)
 
     def sampled(self, what: str, model: str, problems: str, k: int, temperature: float) -> str:
         """Return a run of a model."""
         words = f"verifier sample -m transformers/{model} -d {self.problems(problems)} --quiet"
         options = {"samples": k, "temperature": temperature, "seed": self.first}
-        return self.add(f"{self.first_at}/{what}", words, options)
+        return self.add(f"seed-{self.first}/{what}", words, options)
 
     def greedy(self, model: str) -> str:
         """Return the run of a model's greedy answers to the test problems."""
@@ -166,8 +158,8 @@ class Recipe:
 
     def tested(self, model: str) -> str:
         """Return a generator's samples of the test problems."""
-        name, preset = Path(model).name.replace("generator", "test"), self.preset
-        return self.sampled(name, model, "test", preset.n, preset.test_temperature)
+        name = Path(model).name.replace("generator", "test")
+        return self.sampled(name, model, "test", self.preset.n, self.preset.test_temperature)
 
     def verifier(
         self, what: str = "verifier", model: str = "", labels: int = 0, **changed: Any
@@ -177,31 +169,31 @@ class Recipe:
         words = f"verifier train --generator {model} --samples {self.samples(model)} --quiet"
         options = {"dataset": self.problems("labelled"), **self.preset.verifier, **changed,
                    "limit": labels or None, "seed": self.seed}  # fmt: skip
-        return self.add(f"{self.at}/{what}", words, options)
+        return self.add(f"seed-{self.seed}/{what}", words, options)
 
     def scored(self, by: str, model: str = "", **options: Any) -> str:
         """Return the file of a model's scores of a generator's test samples."""
-        run, what = self.tested(model or self.generator()), Path(by).name
+        run = self.tested(model or self.generator())
         words = f"verifier score {run} -d {self.problems('test')}"
-        return self.add(f"{self.at}/scores-{what}.jsonl", words, options or {"verifier": by})
+        output = f"seed-{self.seed}/scores-{Path(by).name}.jsonl"
+        return self.add(output, words, options or {"verifier": by})
 
     def curve(self, what: str, **changed: Any) -> list[tuple[int, str]]:
         """Return verifiers over the numbers of labels: (labels, scores)."""
-        preset, found = self.preset, []
-        for labels in (*preset.curve, preset.labelled):
-            fewer = labels if labels < preset.labelled else 0
-            name = f"{what}-{labels}" if fewer else what
-            found.append((labels, self.scored(self.verifier(name, labels=fewer, **changed))))
-        return found
+        found = []
+        for labels in self.preset.curve:
+            verifier = self.verifier(f"{what}-{labels}", labels=labels, **changed)
+            found.append((labels, self.scored(verifier)))
+        return [*found, (self.preset.labelled, self.scored(self.verifier(what, **changed)))]
 
     def control(self) -> str:
         """Return the generator trained further on its own correct samples."""
         model, train = self.generator(), self.problems("train")
         words = f"data right {self.samples(model)} -d {self.problems('labelled')} --with {train}"
-        right = self.add(f"{self.first_at}/right.jsonl", words, {}, ">")
+        right = self.add(f"seed-{self.first}/right.jsonl", words, {}, ">")
         words = f"verifier finetune -m {model} -d {right} --quiet"
         options = {**self.preset.control, "seed": self.first}
-        return self.add(f"{self.first_at}/control", words, options)
+        return self.add(f"seed-{self.first}/control", words, options)
 
 
 def whole_recipe(preset: Preset) -> Stages:
@@ -249,88 +241,72 @@ class FigurePoint(NamedTuple):
     strategy: str = BEST
 
 
-def _figure_2(recipe: Recipe) -> list[FigurePoint]:
-    preset, points = recipe.preset, []
+def _figure_2(recipe: Recipe) -> Iterator[FigurePoint]:
+    preset, small = recipe.preset, SMALLER.get(recipe.preset.base)
     for count in (preset.problems // 4, preset.problems // 2):
         run = recipe.greedy(recipe.generator(f"generator-of-{count}", limit=count))
-        points.append(FigurePoint("problems", "greedy", count, run))
+        yield FigurePoint("problems", "greedy", count, run)
     whole = recipe.greedy(recipe.generator())
-    points.append(FigurePoint("problems", "greedy", preset.problems, whole))
-    if (small := SMALLER.get(preset.base)) is not None:
+    yield FigurePoint("problems", "greedy", preset.problems, whole)
+    if small is not None:
         run = recipe.greedy(recipe.generator("generator-small", model=small))
-        points += [FigurePoint("weights", "greedy", _weights(small), run),
-                   FigurePoint("weights", "greedy", _weights(preset.base), whole)]  # fmt: skip
-    return points
+        yield FigurePoint("weights", "greedy", _weights(small), run)
+        yield FigurePoint("weights", "greedy", _weights(preset.base), whole)
 
 
-def _figure_5(recipe: Recipe) -> list[FigurePoint]:
-    run = recipe.tested(recipe.generator())
-    control = recipe.greedy(recipe.control())
-    points = [FigurePoint("", "fine-tuning, greedy", recipe.preset.labelled, control)]
+def _figure_5(recipe: Recipe) -> Iterator[FigurePoint]:
+    run, control = recipe.tested(recipe.generator()), recipe.greedy(recipe.control())
+    yield FigurePoint("", "fine-tuning, greedy", recipe.preset.labelled, control)
     for labels, scores in recipe.curve("verifier"):
-        points += [FigurePoint("", STRATEGIES[name][0], labels, run, scores, name)
-                   for name in (BEST, "odds", MAJORITY)]  # fmt: skip
-    return points
+        for name in (BEST, "odds", MAJORITY):
+            yield FigurePoint("", STRATEGIES[name][0], labels, run, scores, name)
 
 
-def _compare_options(variants: Mapping[str, Options]) -> Callable[[Recipe], list[FigurePoint]]:
-    """Return the points of verifiers with different options, over the numbers of labels."""
-
-    def points(recipe: Recipe) -> list[FigurePoint]:
-        run = recipe.tested(recipe.generator())
-        return [FigurePoint("", series, labels, run, scores)
-                for series, options in variants.items()
-                for labels, scores in recipe.curve(series, **options)]  # fmt: skip
-
-    return points
+def _figure_6(recipe: Recipe, variants: Mapping[str, Options]) -> Iterator[FigurePoint]:
+    """Yield the points of verifiers with different options, over the numbers of labels."""
+    run = recipe.tested(recipe.generator())
+    for series, options in variants.items():
+        for labels, scores in recipe.curve(series, **options):
+            yield FigurePoint("", series, labels, run, scores)
 
 
-def _figure_6c(recipe: Recipe) -> list[FigurePoint]:
+def _figure_6c(recipe: Recipe) -> Iterator[FigurePoint]:
     small = SMALLER.get(recipe.preset.base)
     if small is None:
         raise InputError("figure 6c needs models of two sizes; give a preset with a new model")
     large, little = recipe.generator(), recipe.generator("generator-small", model=small)
-    points = []
     for series, model, init in (("large generator, small verifier", large, little),
                                 ("small generator, large verifier", little, large)):  # fmt: skip
         verifier = recipe.verifier(f"crossed-{Path(model).name}", model, init=init)
         scores = recipe.scored(verifier, model, verifier=verifier)
-        run = recipe.tested(model)
-        points.append(FigurePoint("", series, recipe.preset.labelled, run, scores))
-    return points
+        yield FigurePoint("", series, recipe.preset.labelled, recipe.tested(model), scores)
 
 
-def _select_by(*strategies: str) -> Callable[[Recipe], list[FigurePoint]]:
-    """Return the points of strategies by the verifier's scores."""
-
-    def points(recipe: Recipe) -> list[FigurePoint]:
-        run, scores = recipe.tested(recipe.generator()), recipe.scored(recipe.verifier())
-        return [FigurePoint("", STRATEGIES.get(name, (name,))[0], 0, run, scores, name)
-                for name in strategies]  # fmt: skip
-
-    return points
+def _figure_7(recipe: Recipe, strategies: Sequence[str]) -> Iterator[FigurePoint]:
+    """Yield the points of strategies by the verifier's scores."""
+    run, scores = recipe.tested(recipe.generator()), recipe.scored(recipe.verifier())
+    for name in strategies:
+        yield FigurePoint("", STRATEGIES.get(name, (name,))[0], 0, run, scores, name)
 
 
-def _figure_8(recipe: Recipe) -> list[FigurePoint]:
-    preset, points = recipe.preset, []
-    run = recipe.tested(recipe.generator())
+def _figure_8(recipe: Recipe) -> Iterator[FigurePoint]:
+    preset, run = recipe.preset, recipe.tested(recipe.generator())
     for share in (None, 0.2):
         end, series = ("", "without") if share is None else ("-dropout", f"dropout {share}")
         model = recipe.generator(f"generator{end}", dropout=share)
-        points.append(FigurePoint("fine-tuning", series, preset.problems, recipe.greedy(model)))
+        yield FigurePoint("fine-tuning", series, preset.problems, recipe.greedy(model))
         for level in ("solution", "token"):
             init = None if share is None else model
             verifier = recipe.verifier(f"{level}{end}", level=level, dropout=share, init=init)
             scores = recipe.scored(verifier)
-            points.append(FigurePoint(f"{level} level", series, preset.labelled, run, scores))
-    return points
+            yield FigurePoint(f"{level} level", series, preset.labelled, run, scores)
 
 
-def _direct(recipe: Recipe) -> list[FigurePoint]:
+def _direct(recipe: Recipe) -> Iterator[FigurePoint]:
     models = {"with steps": recipe.generator(),
               "answer alone": recipe.generator("direct", loss_on="answer")}  # fmt: skip
-    return [FigurePoint("", series, recipe.preset.problems, recipe.greedy(model))
-            for series, model in models.items()]  # fmt: skip
+    for series, model in models.items():
+        yield FigurePoint("", series, recipe.preset.problems, recipe.greedy(model))
 
 
 class FigurePlan(NamedTuple):
@@ -338,24 +314,28 @@ class FigurePlan(NamedTuple):
 
     claim: str
     x: str
-    points: Callable[[Recipe], list[FigurePoint]]
+    points: Callable[[Recipe], Iterator[FigurePoint]]
 
 
 LABELS, COMPLETIONS = "labelled problems", "completions of a problem"
+LEVELS = {name: {"level": name} for name in ("solution", "token", "pooled")}
+OBJECTIVES = {
+    "joint": {"level": "token"},
+    "verification": {"level": "token", "objective": "verification", "language": None},
+}
 FIGURES: Mapping[str, FigurePlan] = {
     "2": FigurePlan("more training problems and a larger model solve more", "size", _figure_2),
     "5": FigurePlan("verification takes off with many labels", LABELS, _figure_5),
     "6a": FigurePlan("token-level verifiers beat solution-level ones in the end", LABELS,
-                     _compare_options({name: {"level": name}
-                                       for name in ("solution", "token", "pooled")})),
-    "6b": FigurePlan("the joint objective beats verification alone", LABELS, _compare_options({
-        "joint": {"level": "token"},
-        "verification": {"level": "token", "objective": "verification", "language": None}})),
+                     partial(_figure_6, variants=LEVELS)),
+    "6b": FigurePlan("the joint objective beats verification alone", LABELS,
+                     partial(_figure_6, variants=OBJECTIVES)),
     "6c": FigurePlan("a large generator with a small verifier beats the reverse", LABELS,
                      _figure_6c),
     "7a": FigurePlan("accuracy rises with completions, and falls with very many", COMPLETIONS,
-                     _select_by(BEST, MAJORITY, "odds", COVERAGE)),
-    "7b": FigurePlan("the more completions, the more voters pay", "voters", _select_by(VOTERS)),
+                     partial(_figure_7, strategies=(BEST, MAJORITY, "odds", COVERAGE))),
+    "7b": FigurePlan("the more completions, the more voters pay", "voters",
+                     partial(_figure_7, strategies=(VOTERS,))),
     "8": FigurePlan("dropout helps fine-tuning and solution-level verifiers", "problems",
                     _figure_8),
     "direct": FigurePlan("an answer without steps is far worse (20.6 to 5.2 in the paper)",
@@ -372,7 +352,7 @@ def figure_recipe(preset: Preset, name: str) -> tuple[Stages, list[FigurePoint]]
     if name not in FIGURES:
         raise UnknownNameError("figure", name, FIGURES)
     recipe = Recipe(preset, preset.seeds[0])
-    points = FIGURES[name].points(recipe)
+    points = list(FIGURES[name].points(recipe))
     return recipe.stages, points
 
 
@@ -404,7 +384,7 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
             )
         if known is not None:
             done.add(output)
-    running: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
+    running: dict[str, subprocess.Popen[bytes]] = {}
     with FolderLock(folder / STAGES), stop_flag() as stop:
         try:
             while len(done) < len(stages):
@@ -414,25 +394,24 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
                     ready = done.issuperset(find_needs(command, stages))
                     if len(running) < jobs and ready and output not in done | running.keys():
                         tell(f"{output} ... ({len(done)} of {len(stages)} done)")
-                        running[output] = (_begin(command, folder), time.monotonic())
+                        running[output] = _begin(command, folder)
                 time.sleep(POLL_SECONDS)
-                for output, (process, since) in list(running.items()):
+                for output, process in list(running.items()):
                     pid, status, usage = os.wait4(process.pid, os.WNOHANG)
                     if not pid:
                         continue
                     process.returncode = os.waitstatus_to_exitcode(status)
                     del running[output]
                     _check_ended(stages[output], process.returncode, folder)
-                    seconds = time.monotonic() - since
                     cpu = usage.ru_utime + usage.ru_stime
-                    fields = {"digest": codes[output], "cpu_seconds": cpu, "seconds": seconds}
+                    fields = {"digest": codes[output], "cpu_seconds": cpu}
                     write_json(_stage_file(folder, output, "json"), fields)
                     done.add(output)
-                    tell(f"{output}: {seconds:,.0f} s, {cpu:,.0f} s of CPU")
+                    tell(f"{output}: {cpu:,.0f} s of CPU")
         finally:
-            for process, _ in running.values():
+            for process in running.values():
                 process.send_signal(signal.SIGINT)
-            for process, _ in running.values():
+            for process in running.values():
                 try:
                     process.wait(STOP_SECONDS)
                 except subprocess.TimeoutExpired:

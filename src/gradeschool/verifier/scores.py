@@ -6,41 +6,25 @@ A verifier is a folder, a FILE.gguf or `tiny`; a published reward model a folder
 
 from __future__ import annotations
 
-import http.client
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 from itertools import accumulate
 from math import exp, isfinite, prod
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
-from urllib.parse import urlsplit
 
 from gradeschool.atomic import append_lines
-from gradeschool.errors import InputError, require_packages
+from gradeschool.errors import InputError
 from gradeschool.formats.own_run import read_json
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
-from gradeschool.machine import best_device
-from gradeschool.models.gguf_file import (
-    ARCHITECTURE,
-    HEAD_KEY,
-    LOGIT,
-    TINY,
-    TINY_FILE,
-    TINY_VERIFIER,
-    VERIFIER_FILE,
-    Head,
-    gguf_digest,
-    head_from,
-)
+from gradeschool.models.gguf_file import TINY, TINY_FILE, TINY_VERIFIER, VERIFIER_FILE, gguf_digest
 from gradeschool.verifier.base_model import GGUF, needs_training_packages
 from gradeschool.verifier.data import (
     CandidateRun,
     QuestionSolution,
     SolutionTokens,
     encode_pairs,
-    step_ends,
+    line_ends,
     use_chat,
 )
 
@@ -49,11 +33,6 @@ ADDRESS = ("http://", "https://")
 SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
 SCORES_FILE = "verifier-scores.jsonl"
 CHUNK = 2048  # completions scored between two writes: full batches, and little to lose
-MOST_TOKENS = 2048  # maximum for a question with its solution in a GGUF file
-TOGETHER = 16  # texts per request to llama.cpp: a few megabytes of JSON
-SECONDS = 600.0
-SHOWN = 200  # bytes of a refusal in a message
-UNEMBEDDINGS = ("output.weight", "token_embd.weight")
 LAST, TOKENS = "last", "tokens"
 # How values are reduced to a solution's score: the value at the last token, the mean over all
 # tokens; the others are over the values at the ends of steps. A product needs probabilities.
@@ -81,26 +60,60 @@ class StepReader(Protocol):
         """
 
 
-class TokenReader(Protocol):
-    """A model that reads solutions: as a verifier, or for their log-probabilities.
+class TokenReader:
+    """A model that gives values at tokens: a verifier, or a language model by its probabilities.
 
-    context: maximum number of tokens of a question with its solution, None if unknown. level: of a
-    verifier, "" if unknown.
+    context: maximum number of tokens of a question with its solution, None if unknown. level: what
+    a verifier learnt, "" if unknown. Raises InputError if the files cannot be used.
     """
 
-    name: str
-    tokenizer: Any
-    context: int | None
-    level: str
+    def __init__(self, spec: str, what: Literal["verifier", "generator"]) -> None:
+        path = SHIPPED[what] if spec == TINY else Path(spec)
+        if not path.is_dir() and not (path.suffix == GGUF and path.is_file()):
+            raise InputError(f"there is no {what} {spec!r}; give {FORMS}")
+        needs_training_packages()
+        from gradeschool.machine import best_device
+        from gradeschool.models.local import TRAINING_FILE, model_name
+        from gradeschool.verifier import head
+
+        self._head, self._verifies = head, what == "verifier"
+        if path.is_dir():
+            self.name = model_name(path, VERIFIER_FILE)
+        else:
+            stem = f"{TINY}-{what}" if spec == TINY else path.stem
+            self.name = f"{stem}@{gguf_digest(path)[:12]}"
+        self.level = head.read_head(path).level if self._verifies else ""
+        load: Any = head.Verifier.load if self._verifies else head.load_language_model
+        self._model, self.tokenizer = load(path, best_device())
+        if mapping((read_json(path / TRAINING_FILE) or {}).get("settings")).get("chat"):
+            use_chat(self.tokenizer, str(path))
+        config = getattr(self._model, "model", self._model).config
+        self.context: int | None = getattr(config, "max_position_embeddings", None)
 
     def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the verifier's value at each token of each solution.
+        """Return the value at each token of each solution.
 
-        Raises InputError if the model is not a verifier.
+        Of a language model, it is the geometric mean of the probabilities of the tokens up to it.
+        Raises InputError for a text that is longer than the context.
         """
+        if self._verifies:
+            self._check_context(texts)
+            return self._head.read_values(self._model, texts)
+        return [[exp(total / count) for count, total in enumerate(accumulate(row), start=1)]
+                for row in self.logprobs(texts)]  # fmt: skip
 
     def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the log-probability (nats) of each token of each solution."""
+        """Return the log-probability (nats) of each token of each solution; see `values`."""
+        self._check_context(texts)
+        return self._head.read_logprobs(self._model, texts)
+
+    def _check_context(self, texts: Sequence[SolutionTokens]) -> None:
+        longest = max((len(text.question) + len(text.solution) for text in texts), default=0)
+        if self.context is not None and longest > self.context:
+            raise InputError(
+                f"a question with its solution has {longest} tokens, more than the "
+                f"{self.context} that {self.name!r} reads; give another model"
+            )
 
 
 class SolutionScore(NamedTuple):
@@ -108,7 +121,7 @@ class SolutionScore(NamedTuple):
 
     values: list[float]
     score: float
-    tokens: list[int]
+    tokens: Sequence[int]
 
 
 def score_pairs(
@@ -120,30 +133,28 @@ def score_pairs(
         solutions = [(pair.question, [line for line in pair.solution.split("\n") if line.strip()]
                       or [""]) for pair in pairs]  # fmt: skip
         found = reader.step_scores(solutions, last_only=reduction == LAST)
-        return [SolutionScore(list(values), reduce(values), []) for values in found]
+        return [SolutionScore(list(values), reduce(values), ()) for values in found]
     texts = encode_pairs(reader.tokenizer, pairs)
     scores = []
     for pair, text, values in zip(pairs, texts, reader.values(texts), strict=True):
         used = values
         if reduction not in (LAST, TOKENS):
-            ends = step_ends(reader.tokenizer, pair.question, pair.solution, text.solution)
+            ends = line_ends(reader.tokenizer, pair.solution, text.solution)
             used = [values[end - 1] for end in ends]
-        scores.append(SolutionScore(values, reduce(used), list(text.solution)))
+        scores.append(SolutionScore(values, reduce(used), text.solution))
     return scores
 
 
 class CandidateScorer(NamedTuple):
-    """A verifier, a generator for log-probabilities or None, and how values make a score."""
+    """A verifier, a generator for log-probabilities or None, and how values make a score.
+
+    name: of the scores: the verifier, and the reduction.
+    """
 
     verifier: TokenReader | StepReader
-    generator: TokenReader | None = None
-    reduction: str = LAST
-
-    @property
-    def name(self) -> str:
-        """Return the name of the scores: the verifier, and the reduction."""
-        is_last = self.reduction == LAST
-        return self.verifier.name if is_last else f"{self.verifier.name}:{self.reduction}"
+    generator: TokenReader | None
+    reduction: str
+    name: str
 
 
 def load_scorer(
@@ -154,7 +165,7 @@ def load_scorer(
     reduction: str | None = None,
     form: str | None = None,
 ) -> CandidateScorer:
-    """Load what gives scores, on a GPU if available and transformers reads it.
+    """Load what gives scores, on a GPU if available.
 
     verifier: see the module. generator: a model for log-probabilities, which alone are the scores.
     critic: a model that is asked `critiques` times whether a solution is right; 0: for its
@@ -164,125 +175,45 @@ def load_scorer(
     """
     if verifier and critic:
         raise InputError("--verifier and --critic are both given; give one")
-    other = load_reader(generator, "generator") if generator is not None else None
-    head: TokenReader | StepReader
+    other = TokenReader(generator, "generator") if generator is not None else None
     if critic is not None:
-        head = load_critic(critic, critiques)
-    elif verifier is None:
-        if other is None:
-            raise InputError("no scorer is given; give a verifier or a generator")
-        head, other = LogprobReader(other), None
-    elif verifier.startswith(ADDRESS):
+        from gradeschool.verifier.judges import Critic, ProbabilityServer
+
+        head: TokenReader | StepReader = (
+            Critic(critic, critiques) if critiques else ProbabilityServer(critic)
+        )
+    elif verifier is not None:
+        head = load_verifier(verifier, form)
+    elif other is not None:
+        head, other = other, None
+        head.name = f"log-probability {head.name}"
+    else:
+        raise InputError("no scorer is given; give a verifier or a generator")
+    usual = TOKENS if getattr(head, "level", "") == "pooled" else LAST
+    used = reduction or usual
+    return CandidateScorer(head, other, used, head.name if used == LAST else f"{head.name}:{used}")
+
+
+def load_verifier(spec: str, form: str | None = None) -> TokenReader | StepReader:
+    """Load a verifier, or a published reward model; see `load_scorer`."""
+    if spec.startswith(ADDRESS):
         from gradeschool.verifier.judges import RewardServer
 
-        head = RewardServer(verifier, form)
-    else:
-        head = _reward_model(Path(verifier), form) or load_reader(verifier, "verifier")
-    usual = TOKENS if getattr(head, "level", "") == "pooled" else LAST
-    return CandidateScorer(head, other, reduction or usual)
+        return RewardServer(spec, form)
+    folder = Path(spec)
+    if folder.is_dir() and not (folder / VERIFIER_FILE).is_file():
+        needs_training_packages()
+        from gradeschool.verifier.reward_models import RewardModel, reward_form
 
-
-def load_critic(spec: str, critiques: int) -> StepReader:
-    """Return a critic; critiques: answers for each solution, 0 for the probability of yes.
-
-    Raises InputError for a model that cannot be asked so.
-    """
-    from gradeschool.verifier.judges import Critic, ProbabilityServer
-
-    if critiques:
-        return Critic(spec, critiques)
-    if spec.startswith(ADDRESS):
-        return ProbabilityServer(spec)
-    provider, _, folder = spec.partition("/")
-    if provider != "transformers":
-        raise InputError(
-            f"--critiques 0 reads probabilities, which {spec!r} does not give; give a "
-            "transformers/FOLDER, the URL of a server, or --critiques 1"
-        )
-    needs_training_packages()
-    from gradeschool.models.local import model_folder
-    from gradeschool.verifier.reward_models import RewardModel
-
-    return RewardModel(model_folder(folder), "yes-no")
+        if form := form or reward_form(folder):
+            return RewardModel(folder, form)
+    return TokenReader(spec, "verifier")
 
 
 def is_model(spec: str) -> bool:
     """Return whether a verifier's spec is a model, not a file of scores or a name in one."""
     path = Path(spec)
     return spec.startswith(ADDRESS) or spec == TINY or path.is_dir() or path.suffix == GGUF
-
-
-def load_reader(spec: str, what: Literal["verifier", "generator"]) -> TokenReader:
-    """Load one model: as a verifier, or only for its log-probabilities; see `load_scorer`."""
-    path = Path(spec)
-    if spec == TINY:
-        return GgufReader(SHIPPED[what], f"{TINY}-{what}")
-    if path.suffix == GGUF and path.is_file():
-        return GgufReader(path)
-    if not path.is_dir():
-        raise InputError(f"there is no {what} {spec!r}; give {FORMS}")
-    needs_training_packages()
-    return FolderReader(path, what == "verifier")
-
-
-def _reward_model(folder: Path, form: str | None) -> StepReader | None:
-    """Return the published reward model of a folder, None for any other folder."""
-    if not folder.is_dir() or (folder / VERIFIER_FILE).is_file():
-        return None
-    needs_training_packages()
-    from gradeschool.verifier.reward_models import RewardModel, reward_form
-
-    if form is None:
-        try:
-            form = reward_form(folder)
-        except InputError:
-            return None  # a language model without a head; its reader reports that
-    return RewardModel(folder, form)
-
-
-class LogprobReader:
-    """A language model used as a verifier.
-
-    Its value at a token is the geometric mean of the probabilities of the tokens up to it.
-    """
-
-    level = ""
-
-    def __init__(self, generator: TokenReader) -> None:
-        self.name = f"log-probability {generator.name}"
-        self.tokenizer, self.context = generator.tokenizer, generator.context
-        self.logprobs = generator.logprobs
-
-    def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the mean probability up to each token of each solution."""
-        return [[exp(total / count) for count, total in enumerate(accumulate(row), start=1)]
-                for row in self.logprobs(texts)]  # fmt: skip
-
-
-class FolderReader:
-    """A model from a folder, read by transformers."""
-
-    def __init__(self, folder: Path, verifies: bool) -> None:
-        from gradeschool.models.local import TRAINING_FILE, load_model, load_tokenizer, model_name
-        from gradeschool.verifier import head
-
-        self._head, load = head, head.Verifier.load if verifies else load_model
-        self.level = head.read_head(folder).level if verifies else ""
-        self.name = model_name(folder, VERIFIER_FILE)
-        self._model: Any = load(folder, best_device())
-        self.tokenizer = load_tokenizer(folder)
-        if mapping((read_json(folder / TRAINING_FILE) or {}).get("settings")).get("chat"):
-            use_chat(self.tokenizer, str(folder))
-        config = getattr(self._model, "model", self._model).config
-        self.context = getattr(config, "max_position_embeddings", None)
-
-    def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the verifier's value at each token of each solution."""
-        return self._head.read_values(self._model, texts)
-
-    def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the log-probability of each token of each solution."""
-        return self._head.read_logprobs(self._model, texts)
 
 
 # The file of scores
@@ -418,141 +349,3 @@ def add_scores(
         append_scores(target, rows)
         tell(sampled.total - len(waiting) + start + len(pairs), sampled.total)
     return target
-
-
-# GGUF files
-
-
-class GgufReader:
-    """A Llama in a GGUF file, read by llama.cpp, with its tokenizer; a verifier if it has a head.
-
-    Raises MissingExtraError if xllamacpp or gguf is missing, InputError for an unusable file.
-    """
-
-    def __init__(self, file: Path, name: str = "") -> None:
-        from gradeschool.models.llama_cpp import needs_llama_cpp, serve
-
-        needs_llama_cpp()
-        require_packages("reading a GGUF file", "llama-cpp", "gguf")
-        import gguf
-        import numpy
-
-        self.name, self._file = f"{name or file.stem}@{gguf_digest(file)[:12]}", file
-        try:
-            reader = gguf.GGUFReader(file)
-        except (ValueError, IndexError, KeyError) as error:
-            raise InputError(f"{str(file)!r} is not a readable GGUF file: {error}") from error
-
-        def field(key: str) -> Any:
-            entry = reader.get_field(key)
-            return None if entry is None else entry.contents()
-
-        if field("general.architecture") != ARCHITECTURE:
-            raise InputError(
-                f"{str(file)!r} is not a Llama but {field('general.architecture')!r}; give the "
-                "model's folder instead, which transformers reads"
-            )
-        self._written = field(HEAD_KEY)
-        self.level = self._head().level if self._written else ""
-        self.tokenizer, self.eos_token_id = self, int(field("tokenizer.ggml.eos_token_id"))
-        most = min(MOST_TOKENS, int(field(f"{ARCHITECTURE}.context_length")))
-        self.context: int | None = most
-        by_name = {tensor.name: tensor for tensor in reader.tensors}
-        tensor = next(by_name[name] for name in UNEMBEDDINGS if name in by_name)
-        values = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
-        self._unembedding = numpy.asarray(values, numpy.float32)
-        self._server = serve(file, most)
-        self._address = urlsplit(self._server.listening_address).netloc
-
-    def _head(self) -> Head:
-        try:
-            return head_from(self._written)
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{str(self._file)!r} is not a verifier ({error}); write one: gradeschool verifier "
-                "export VERIFIER_FOLDER -o FILE.gguf"
-            ) from error
-
-    def __call__(
-        self, text: str | Sequence[str], add_special_tokens: bool = True
-    ) -> dict[str, list[Any]]:
-        """Return the tokens of a text, or of each of several, like transformers' tokenizers."""
-        if not isinstance(text, str):
-            return {"input_ids": [self(each)["input_ids"] for each in text]}
-        body = {"content": text, "add_special": False, "parse_special": True}
-        return {"input_ids": list(self._post("/tokenize", body)["tokens"])}
-
-    def decode(self, tokens: Sequence[int]) -> str:
-        """Return the text of tokens."""
-        return str(self._post("/detokenize", {"tokens": list(tokens)})["content"])
-
-    def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the verifier's values; raises InputError if the file has no head."""
-        import numpy
-
-        head = self._head()
-
-        def read(text: SolutionTokens, states: Any) -> list[float]:
-            if head.kind == LOGIT:
-                logits = states[len(text.question) :] @ self._unembedding[head.token_id]
-                return list((head.gain * logits + head.bias).tolist())
-            sums = self._logprobs(text, states, head.token_id).cumsum()
-            logits = numpy.exp(head.gain) * sums + head.bias
-            return list(numpy.exp(-numpy.logaddexp(0, -logits)).tolist())  # without overflow
-
-        return self._read(texts, read)
-
-    def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
-        """Return the log-probability (nats) of each token of each solution."""
-        return self._read(texts, lambda *each: list(self._logprobs(*each).tolist()))
-
-    def _logprobs(self, text: SolutionTokens, states: Any, banned: int = -1) -> Any:
-        """Return the log-probability of each solution token; `banned` (-1: none) is excluded."""
-        import numpy
-
-        logits = states[len(text.question) - 1 : -1] @ self._unembedding.T
-        logits = logits.astype(numpy.float64)
-        if banned >= 0:
-            logits[:, banned] = -numpy.inf
-        highest = logits.max(1, keepdims=True)
-        chosen = logits[numpy.arange(len(logits)), list(text.solution)]
-        return chosen - highest[:, 0] - numpy.log(numpy.exp(logits - highest).sum(1))
-
-    def _read(
-        self, texts: Sequence[SolutionTokens], read: Callable[[SolutionTokens, Any], list[float]]
-    ) -> list[list[float]]:
-        """Return what `read` makes of each text and its states [tokens, width] after the last norm.
-
-        Equal texts are computed once.
-        """
-        import numpy
-
-        different = list(dict.fromkeys(texts))
-        results: dict[SolutionTokens, list[float]] = {}
-        for start in range(0, len(different), TOGETHER):
-            chunk = different[start : start + TOGETHER]
-            rows = [[*text.question, *text.solution] for text in chunk]
-            longest = max(map(len, rows))
-            if self.context is not None and longest > self.context:
-                raise InputError(
-                    f"a question with its solution has {longest} tokens, more than the "
-                    f"{self.context!r} that {self.name!r} reads; give another verifier"
-                )
-            replies = sorted(
-                self._post("/embeddings", {"content": rows}), key=lambda it: it["index"]
-            )
-            for text, reply in zip(chunk, replies, strict=True):
-                results[text] = read(text, numpy.array(reply["embedding"], numpy.float32))
-        return [results[text] for text in texts]
-
-    def _post(self, path: str, body: Any) -> Any:
-        # One connection per request: the server closes connections that are idle for five seconds.
-        with closing(http.client.HTTPConnection(self._address, timeout=SECONDS)) as connection:
-            headers = {"Content-Type": "application/json"}
-            connection.request("POST", path, json.dumps(body), headers)
-            reply = connection.getresponse()
-            raw = reply.read()
-        if reply.status != 200:
-            message = raw[:SHOWN].decode("utf-8", "replace")
-            raise InputError(f"llama.cpp cannot read a text with {self.name!r}: {message}")
-        return json.loads(raw)

@@ -14,9 +14,8 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from itertools import accumulate, pairwise
-from math import exp, inf, isfinite
+from math import exp, inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,10 +32,8 @@ from gradeschool.formats.tables import read_rows
 from gradeschool.percentages import count
 from gradeschool.protocols.processbench import majority
 from gradeschool.scoring.statistics import Interval, bootstrap
-from gradeschool.verifier.base_model import needs_training_packages
-from gradeschool.verifier.data import encode_steps
-from gradeschool.verifier.rank import Bucket, calibrate
-from gradeschool.verifier.scores import TokenReader, load_reader
+from gradeschool.verifier.data import QuestionSolution, encode_pairs, step_ends
+from gradeschool.verifier.scores import StepReader, TokenReader, load_verifier
 from gradeschool.verifier.select import auc
 
 RESAMPLES = 2_000
@@ -58,34 +55,24 @@ class Predictions(NamedTuple):
     thresholds: Sequence[float] | None = None
 
 
-class StepResult(NamedTuple):
-    """F1 on some rows, with the two accuracies (shares of 1).
+class BenchResult(NamedTuple):
+    """The results of one scorer: F1 with the two accuracies, as shares of 1.
 
     f1: None without an erroneous or without a correct row. ci95: a bootstrap over problems, from
-    the resamples with both kinds of rows; the thresholds are those of the predictions.
+    the resamples with both kinds of rows; the thresholds are those of the predictions. auc: of the
+    first wrong step against the steps before it, if there are scores; later steps have no label.
+    unanswered: rows without a prediction, which count as missed. prm_score: see
+    `measure_prm_score`.
     """
 
+    name: str
     f1: float | None
     ci95: Interval | None
     error_accuracy: float
     correct_accuracy: float
     erroneous: int
     correct: int
-
-
-class BenchResult(NamedTuple):
-    """The results of one scorer.
-
-    generators: results by the model that wrote the solutions. calibration, auc: of the first wrong
-    step against the steps before it, if there are scores; later steps have no label. unanswered:
-    rows without a prediction, which count as missed. prm_score: see `measure_prm_score`.
-    """
-
-    name: str
-    whole: StepResult
-    generators: Mapping[str, StepResult]
     thresholds: Sequence[float] | None
-    calibration: Sequence[Bucket]
     auc: float | None
     unanswered: int
     prm_score: Mapping[str, float] | None = None
@@ -95,47 +82,36 @@ def bench(
     rows: Sequence[LabelledSteps], predictions: Predictions, resamples: int = RESAMPLES
 ) -> BenchResult:
     """Return the results of predictions, in the order of the rows."""
-    both = list(zip(rows, predictions.first_wrong, strict=True))
     values: list[float] = []  # of the steps that have a label
     right: list[bool] = []
     for row, steps in zip(rows, predictions.scores or (), strict=False):
         labelled = (steps or ())[: None if row.label == NO_ERROR else row.label + 1]
         values += labelled
         right += [number != row.label for number in range(len(labelled))]
-    generators = sorted({row.generator for row in rows})
-    return BenchResult(
-        predictions.name,
-        _result(both, resamples),
-        {name: _result([each for each in both if each[0].generator == name], resamples)
-         for name in generators},
-        predictions.thresholds,
-        calibrate(values, right),
-        auc(values, right),
-        sum(prediction is None for prediction in predictions.first_wrong),
-        measure_prm_score(rows, predictions),
-    )  # fmt: skip
-
-
-# Numbers of rows of a problem: erroneous, exactly predicted, correct, predicted as correct.
-Counts = tuple[int, int, int, int]
-Predicted = Iterable[tuple[LabelledSteps, int | None]]
-
-
-def _result(predicted: Predicted, resamples: int) -> StepResult:
     clusters: dict[str, list[tuple[LabelledSteps, int | None]]] = {}
-    for row, prediction in predicted:
+    for row, prediction in zip(rows, predictions.first_wrong, strict=True):
         clusters.setdefault(row.problem, []).append((row, prediction))
     by_problem = [count_predicted(cluster) for cluster in clusters.values()]
     erroneous, exact, correct, passed = map(sum, zip(*by_problem, strict=True))
     f1 = f1_score(by_problem)
-    return StepResult(
+    return BenchResult(
+        predictions.name,
         f1,
         None if f1 is None else bootstrap(by_problem, f1_score, resamples=resamples),
         exact / erroneous if erroneous else 0.0,
         passed / correct if correct else 0.0,
         erroneous,
         correct,
+        predictions.thresholds,
+        auc(values, right),
+        sum(prediction is None for prediction in predictions.first_wrong),
+        measure_prm_score(rows, predictions),
     )
+
+
+# Numbers of rows of a problem: erroneous, exactly predicted, correct, predicted as correct.
+Counts = tuple[int, int, int, int]
+Predicted = Iterable[tuple[LabelledSteps, int | None]]
 
 
 def count_predicted(predicted: Predicted) -> Counts:
@@ -172,8 +148,7 @@ def measure_prm_score(
     for row, scores in zip(rows, predictions.scores, strict=True):
         if row.errors is None or scores is None:
             continue
-        folds = predictions.thresholds
-        threshold = folds[assign_fold(row.problem) if len(folds) > 1 else 0]
+        threshold = threshold_for(row, predictions.thresholds)
         for number, score in enumerate(scores):
             is_right = number not in row.errors
             counts[is_right][(score >= threshold) == is_right] += 1
@@ -209,7 +184,7 @@ def best_threshold(rows: Sequence[LabelledSteps], scores: Sequence[StepScores | 
     if not candidates:
         raise InputError(
             "no solution has scores from which to choose a threshold; give --threshold, or more "
-            "solutions with scores (null: the solution was not scored, or is too long)"
+            "solutions that are not too long for the model"
         )
     middles = ((low + high) / 2 for low, high in pairwise(candidates))
     edges = [candidates[0], *middles, candidates[-1] + 1.0]
@@ -237,18 +212,23 @@ def predict(
     threshold: for all rows; None chooses a threshold for each fold on the other fold.
     """
     if threshold is not None:
-        first = [first_below(steps, threshold) for steps in scores]
-        return Predictions(name, first, scores, (threshold,))
-    folds = [assign_fold(row.problem) for row in rows]
-    thresholds = []
-    for fold in range(FOLDS):
-        others = [index for index, number in enumerate(folds) if number != fold]
-        thresholds.append(
-            best_threshold([rows[index] for index in others], [scores[index] for index in others])
-        )
-    first = [first_below(steps, thresholds[fold])
-             for steps, fold in zip(scores, folds, strict=True)]  # fmt: skip
+        thresholds = [threshold]
+    else:
+        folds = [assign_fold(row.problem) for row in rows]
+        thresholds = [
+            best_threshold([row for row, other in zip(rows, folds, strict=True) if other != fold],
+                           [each for each, other in zip(scores, folds, strict=True)
+                            if other != fold])
+            for fold in range(FOLDS)
+        ]  # fmt: skip
+    first = [first_below(steps, threshold_for(row, thresholds))
+             for row, steps in zip(rows, scores, strict=True)]  # fmt: skip
     return Predictions(name, first, scores, thresholds)
+
+
+def threshold_for(row: LabelledSteps, thresholds: Sequence[float]) -> float:
+    """Return the threshold of a row: the only one, or that of its problem's fold."""
+    return thresholds[assign_fold(row.problem) if len(thresholds) > 1 else 0]
 
 
 # The solutions
@@ -316,92 +296,67 @@ def predict_by_all(
     tell: Callable[[int, int], None],
     *,
     verifiers: Sequence[str] = (),
-    generators: Sequence[str] = (),
-    reward_models: Sequence[str] = (),
-    critics: Sequence[str] = (),
-    predictions: Sequence[str] = (),
     form: str | None = None,
+    generators: Sequence[str] = (),
+    critics: Sequence[str] = (),
 ) -> list[Predictions]:
-    """Return the predictions of every source; raises InputError before anything is scored.
+    """Return the predictions of models and critics; tell: is told how many of all rows are scored.
 
-    generators: by their log-probabilities. form: of the reward models, None to detect it. critics:
-    runs. predictions: files. tell: is told how many of all rows a model has scored.
+    verifiers: verifiers and published reward models; generators: language models, by the geometric
+    mean of the probabilities of each step's tokens; critics: runs, see `critic_predictions`. Raises
+    InputError if nothing is given, and for models that cannot be used.
     """
-    for path in (*critics, *predictions):
-        if not Path(path).exists():
-            raise InputError(f"there is no {path!r}; give a run folder or a file")
-    given = [critic_predictions(Path(run), rows) for run in critics]
-    for file in predictions:
-        given += file_predictions(Path(file), rows, threshold)
-    models: list[tuple[str, Callable[..., Sequence[StepScores | None]]]] = []
-    for spec in verifiers:
-        reader = load_reader(spec, "verifier")
-        models.append((reader.name, partial(verifier_scores, reader)))
-    for spec in generators:
-        reader = load_reader(spec, "generator")
-        models.append((f"log-probability {reader.name}", partial(logprob_scores, reader)))
-    for folder in reward_models:
-        needs_training_packages()
-        from gradeschool.verifier.reward_models import RewardModel
-
-        model = RewardModel(Path(folder), form)
-        models.append((model.name, partial(_reward_scores, model)))
-    if not models and not given:
-        raise InputError(
-            "no scorer is given; give --verifier, --logprob, --reward-model, --critic or "
-            "--predictions"
-        )
-    if threshold is not None and not models and all(each.scores is None for each in given):
-        raise InputError(
-            "--threshold applies to scores, and only predictions are given; leave it out"
-        )
+    if not (verifiers or generators or critics):
+        raise InputError("no scorer is given; give --verifier, --logprob or --critic")
+    if threshold is not None and not (verifiers or generators):
+        raise InputError("--threshold applies to scores, which critics do not give; leave it out")
     found = []
-    for name, score in models:
+    for spec in (*verifiers, *generators):
+        is_verifier = len(found) < len(verifiers)
+        model = load_verifier(spec, form) if is_verifier else TokenReader(spec, "generator")
+        name = model.name if is_verifier else f"log-probability {model.name}"
         scores: list[StepScores | None] = []
         for start in range(0, len(rows), TOGETHER):
-            scores += score(rows[start : start + TOGETHER])
+            scores += score_steps(model, rows[start : start + TOGETHER], not is_verifier)
             tell(len(scores), len(rows))
         found.append(predict(name, rows, scores, threshold))
-    return found + given
+    return found + [critic_predictions(Path(run), rows) for run in critics]
 
 
-def _reward_scores(model: Any, rows: Sequence[LabelledSteps]) -> list[list[float]]:
-    found: list[list[float]] = model.step_scores([(row.problem, row.steps) for row in rows])
-    return found
-
-
-def verifier_scores(reader: TokenReader, rows: Sequence[LabelledSteps]) -> list[StepScores | None]:
-    """Return a verifier's value at the last token of each step; None for a row that is too long."""
-    return _by_step(reader, rows, reader.values, lambda values: values[-1])
-
-
-def logprob_scores(reader: TokenReader, rows: Sequence[LabelledSteps]) -> list[StepScores | None]:
-    """Return the geometric mean of the probabilities of each step's tokens, from 0 to 1.
-
-    None for a row longer than the model's context.
-    """
-    return _by_step(reader, rows, reader.logprobs, lambda part: exp(sum(part) / len(part)))
-
-
-def _by_step(
-    reader: TokenReader,
-    rows: Sequence[LabelledSteps],
-    read: Callable[..., list[list[float]]],
-    reduce: Callable[[Sequence[float]], float],
+def score_steps(
+    model: StepReader | TokenReader, rows: Sequence[LabelledSteps], by_logprob: bool = False
 ) -> list[StepScores | None]:
-    """Return a number for the tokens of each step; a step without tokens has the previous one's."""
-    texts = [encode_steps(reader.tokenizer, row.problem, row.steps) for row in rows]
-    most = reader.context or inf
-    readable = [len(each.text.question) + len(each.text.solution) <= most for each in texts]
-    by_token = iter(read([each.text for each, fits in zip(texts, readable, strict=True) if fits]))
-    found: list[StepScores | None] = []
-    for each, fits in zip(texts, readable, strict=True):
-        if not fits:
+    """Return a number for each step: a verifier's value at its last token, or a reward model's.
+
+    by_logprob: the geometric mean of the probabilities of the step's tokens. None for a row that is
+    longer than the model's context. Raises InputError for a server that does not score steps.
+    """
+    if isinstance(model, StepReader):
+        found: list[StepScores | None] = []
+        given = model.step_scores([(row.problem, row.steps) for row in rows])
+        for row, scores in zip(rows, given, strict=True):
+            if len(scores) != len(row.steps):
+                raise InputError(
+                    f"{model.name} gives {len(scores)} scores to a solution of {len(row.steps)} "
+                    "steps; give a reward model that scores steps, and its --form"
+                )
+            found.append(scores)
+        return found
+    pairs = [QuestionSolution(row.problem, "\n".join(row.steps)) for row in rows]
+    texts = encode_pairs(model.tokenizer, pairs)
+    most = model.context or inf
+    fits = [len(text.question) + len(text.solution) <= most for text in texts]
+    read = model.logprobs if by_logprob else model.values
+    values = iter(read([text for text, is_short in zip(texts, fits, strict=True) if is_short]))
+    found = []
+    for row, text, is_short in zip(rows, texts, fits, strict=True):
+        if not is_short:
             found.append(None)
             continue
-        values, starts = next(by_token), (0, *each.ends)
-        found.append([reduce(values[min(start, max(end, 1) - 1) : max(end, 1)])
-                      for start, end in zip(starts, each.ends, strict=False)])  # fmt: skip
+        ends, by_token = step_ends(model.tokenizer, row.steps, text.solution), next(values)
+        parts = [by_token[start:end] or by_token[end - 1 : end]  # of a step without tokens
+                 for start, end in zip((0, *ends), ends, strict=False)]  # fmt: skip
+        found.append([exp(sum(part) / len(part)) if by_logprob else part[-1] for part in parts])
     return found
 
 
@@ -424,82 +379,17 @@ def critic_predictions(run: Path, rows: Sequence[LabelledSteps]) -> Predictions:
         raise InputError(f"{str(run)!r} contains no critique; run the same eval command again")
     ordered = [critiques.get(row.id, {}) for row in rows]
     first = [majority(samples[number] for number in sorted(samples)) for samples in ordered]
-    most = max(map(len, ordered))
-    return Predictions(f"critic {run.name}, {count(most, 'critique')}", first)
-
-
-def file_predictions(
-    path: Path, rows: Sequence[LabelledSteps], threshold: float | None
-) -> list[Predictions]:
-    """Return the predictions of each scorer in a JSONL file with "id" and "prediction" or "scores".
-
-    Rows without "scorer" belong to the file's name. Raises InputError for two rows for an id, a row
-    that is missing, and one with neither scores nor prediction.
-    """
-    by_scorer: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for fields in _read_fields(path):
-        by_id = by_scorer.setdefault(str(fields.get("scorer", path.stem)), {})
-        id = str(fields.get("id"))
-        if id in by_id:
-            raise InputError(f"{str(path)!r} has {id!r} twice; give one row, or name scorers")
-        by_id[id] = fields
-    found = []
-    for name, by_id in by_scorer.items():
-        if absent := [row.id for row in rows if row.id not in by_id]:
-            more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-            raise InputError(
-                f"{str(path)!r} has no row for {absent[0]!r}{more}; give one for each solution"
-            )
-        without = [row.id for row in rows if "scores" not in by_id[row.id]]
-        if len(without) == len(rows):
-            first = [_prediction(by_id[row.id], row, path) for row in rows]
-            found.append(Predictions(name, first))
-            continue
-        if without:
-            raise InputError(
-                f"{str(path)!r} has scores, but none for {without[0]!r}; give scores in every row "
-                "(null for a solution that was not scored), or predictions alone"
-            )
-        scores = [_step_scores(by_id[row.id]["scores"], row, path) for row in rows]
-        found.append(predict(name, rows, scores, threshold))
-    return found
-
-
-def _step_scores(written: Any, row: LabelledSteps, path: Path) -> StepScores | None:
-    if written is None:
-        return None
-    is_list = isinstance(written, list) and len(written) == len(row.steps)
-    if not is_list or not all(
-        isinstance(score, int | float) and isfinite(score) for score in written
-    ):
-        raise InputError(
-            f"{str(path)!r} has {written!r:.60} as the scores of {row.id!r}; give a number for "
-            f"each of its {len(row.steps)} steps"
-        )
-    return [float(score) for score in written]
-
-
-def _prediction(fields: Mapping[str, Any], row: LabelledSteps, path: Path) -> int | None:
-    found = fields.get("prediction", "nothing")
-    if found is None:
-        return None
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
-    if is_number and found in range(-1, len(row.steps)):
-        return int(found)
-    raise InputError(
-        f"{str(path)!r} has {found!r:.60} as the prediction of {row.id!r}; give the number of its "
-        f"first wrong step from 0 to {len(row.steps) - 1}, -1 for none, or null"
-    )
+    return Predictions(f"critic {run.name}, {count(max(map(len, ordered)), 'critique')}", first)
 
 
 def prediction_rows(
     rows: Sequence[LabelledSteps], predictions: Sequence[Predictions]
 ) -> Iterable[str]:
-    """Yield a JSON line for each row and scorer, as `file_predictions` reads them."""
+    """Yield a JSON line for each row and scorer, with its prediction and scores."""
     for scorer in predictions:
         for index, row in enumerate(rows):
-            fields: dict[str, Any] = {"id": row.id, "scorer": scorer.name, "label": row.label}
-            fields["prediction"] = scorer.first_wrong[index]
-            if scorer.scores is not None:
-                fields["scores"] = scorer.scores[index]
-            yield json.dumps(fields) + "\n"
+            yield json.dumps({
+                "id": row.id, "scorer": scorer.name, "label": row.label,
+                "prediction": scorer.first_wrong[index],
+                "scores": None if scorer.scores is None else scorer.scores[index],
+            }) + "\n"  # fmt: skip

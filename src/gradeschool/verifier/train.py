@@ -44,17 +44,19 @@ from gradeschool.verifier.base_model import (
     load_folder,
     save_folder,
 )
-from gradeschool.verifier.data import (
+from gradeschool.verifier.candidates import (
     CandidateRun,
+    count_labels,
+    describe_labels,
+    one_run,
+)
+from gradeschool.verifier.data import (
     Item,
     Language,
     Objective,
     QuestionSolution,
     Supervision,
-    count_labels,
-    describe_labels,
     encode_pairs,
-    one_run,
     use_chat,
     verifier_items,
 )
@@ -62,7 +64,7 @@ from gradeschool.verifier.head import Verifier, new_verifier, read_logprobs, rea
 from gradeschool.verifier.losses import LANGUAGE, VERIFICATION, Level, TrainedModel
 from gradeschool.verifier.select import measure_auc
 
-LOSSES, CURVES = "losses.jsonl", "curves.jsonl"
+LOSSES = "losses.jsonl"
 BETAS, MOMENTUM, CLIP = (0.9, 0.95), 0.95, 1.0
 SMALL_MODEL = 10_000_000  # weights; a batch of a smaller model is one pass
 SHOW_SECONDS = 10.0
@@ -119,9 +121,9 @@ class TrainingJob(NamedTuple):
 class Prepared(NamedTuple):
     """A training ready to begin.
 
-    save: writes the trained model to a folder, given the final losses. evaluate: measures the
-    model; returns numbers by name. patience: evaluations without a better AUC after which to stop,
-    None to keep the last weights rather than the best. head_lr: the learning rate of a head.
+    save: writes the trained model to a folder, given the final losses. evaluate: returns the AUC of
+    the model, whose best weights are kept; the training ends after `patience` evaluations without a
+    better one. head_lr: the learning rate of a head.
     """
 
     base: BaseModel
@@ -129,9 +131,15 @@ class Prepared(NamedTuple):
     items: Sequence[Item]
     save: Callable[[Path, Mapping[str, float]], None]
     left_out: Sequence[str] = ()
-    evaluate: Callable[[], dict[str, float]] | None = None
-    patience: int | None = None
+    evaluate: Callable[[], float] | None = None
+    patience: int = 0
     head_lr: float = 0.0
+
+
+def change_model(model: Any, settings: TrainingSettings) -> Any:
+    """Give a model the dropout and the adapters of the settings; return peft's wrapper or None."""
+    drop_residuals(model, settings.dropout)
+    return add_lora(model, settings.lora, settings.seed) if settings.lora else None
 
 
 def run_training(
@@ -146,7 +154,7 @@ def run_training(
     fields of training.json; their "status" is "running" if a signal ended the training early,
     "planned" for a dry run. Raises StoreError for a folder that holds something else.
     """
-    output = job.output
+    output, work = job.output, job.output / UNFINISHED
     known = read_json(output / TRAINING_FILE)
     plain_facts = json.loads(json.dumps(facts, default=str))
     if known is not None:
@@ -164,20 +172,15 @@ def run_training(
     prepared = prepare()
     torch.manual_seed(settings.seed)
     trainer = OwnTrainer(job, settings, prepared)
-    fields: dict[str, Any] = {
-        "status": "planned",
-        "settings": plain_facts,
-        "updates": trainer.args.max_steps,
-        "weights": trainer.weights,
-        "trained_weights": sum(
-            each.numel() for each in prepared.model.parameters() if each.requires_grad
-        ),
-        "command": job.command,
-    }
+    trained = sum(each.numel() for each in prepared.model.parameters() if each.requires_grad)
+    updates = trainer.args.max_steps
+    fields = {"status": "planned", "settings": plain_facts, "updates": updates,
+              "weights": trainer.weights, "trained_weights": trained,
+              "command": job.command}  # fmt: skip
     job.note(
-        f"{fields['weights']:,} weights, {fields['trained_weights']:,} of them trained; "
-        f"{len(prepared.items):,} items, {fields['updates']:,} updates of {trainer.batch}; "
-        f"{trainer.args.world_size} processes on {trainer.args.device}"
+        f"{trainer.weights:,} weights, {trained:,} of them trained; {len(prepared.items):,} items, "
+        f"{updates:,} updates of {trainer.batch}; {trainer.args.world_size} processes on "
+        f"{trainer.args.device}"
     )
     if prepared.left_out:
         job.note(
@@ -187,26 +190,23 @@ def run_training(
     if job.dry_run:
         return fields
     is_first = trainer.is_world_process_zero()
-    work = output / UNFINISHED
     with ExitStack() as stack:
         stop = stack.enter_context(stop_flag())
         work.mkdir(parents=True, exist_ok=True)
         if is_first:
             stack.enter_context(FolderLock(output))
             write_json(output / TRAINING_FILE, {**fields, "status": "running"})
-        trainer.add_callback(Watch(job, lambda: stop.requested))
-        began = time.monotonic()
+        trainer.add_callback(StopOnSignal(stop))
         trainer.train(resume_from_checkpoint=last_checkpoint(work))
         done, losses = trainer.state.global_step, trainer.mean_losses()
-        if stop.requested and done < fields["updates"]:
+        if stop.requested and done < updates:
             return {**fields, "updates": done, "status": "running"}
         if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
             state = trainer.accelerator.get_state_dict(trainer.model_wrapped)
             if is_first:
                 prepared = prepare()
                 prepared.model.load_state_dict(state, strict=False)
-        fields |= {"status": "finished", "updates": done, "losses": losses,
-                   "seconds": time.monotonic() - began}  # fmt: skip
+        fields |= {"status": "finished", "updates": done, "losses": losses}
         if is_first:
             prepared.save(output, losses)
             write_json(output / TRAINING_FILE, fields)
@@ -221,6 +221,18 @@ def last_checkpoint(work: Path) -> str | None:
     return None if newest is None else str(newest)
 
 
+class StopOnSignal(TrainerCallback):
+    """Ends a training that is interrupted, with a checkpoint."""
+
+    def __init__(self, stop: Any) -> None:
+        self.stop = stop
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Save and stop if the training was interrupted."""
+        if self.stop.requested:
+            control.should_save = control.should_training_stop = True
+
+
 class OwnTrainer(Trainer):
     """A Trainer with our sums of losses, shuffled batches, and Muon beside Adam.
 
@@ -228,7 +240,8 @@ class OwnTrainer(Trainer):
     """
 
     def __init__(self, job: TrainingJob, settings: TrainingSettings, prepared: Prepared) -> None:
-        self.settings, self.prepared, self.output = settings, prepared, job.output
+        self.settings, self.prepared, self.job = settings, prepared, job
+        self.shown = time.monotonic()
         self.weights = sum(each.numel() for each in prepared.model.parameters())
         self.sums: list[tuple[float, float]] = []  # the losses of each update
         count, on_gpu = len(prepared.items), torch.cuda.is_available()
@@ -246,9 +259,8 @@ class OwnTrainer(Trainer):
         passes = max(1, round(wanted / (micro * world)))
         self.batch = micro * world * passes
         updates = max(1, int(settings.epochs * count) // self.batch)
-        every, keeps_best = job.save_every, prepared.patience is not None
-        if prepared.evaluate is not None:
-            every = max(1, updates // EVALUATIONS if keeps_best else count // self.batch)
+        measures = prepared.evaluate is not None
+        every = max(1, updates // EVALUATIONS) if measures else job.save_every
         arguments = TrainingArguments(
             output_dir=gettempdir() if job.dry_run else str(job.output / UNFINISHED),
             max_steps=updates,
@@ -265,10 +277,10 @@ class OwnTrainer(Trainer):
             save_strategy="steps",
             save_steps=every,
             save_total_limit=2,
-            eval_strategy="no" if prepared.evaluate is None else "steps",
+            eval_strategy="steps" if measures else "no",
             eval_steps=every,
-            load_best_model_at_end=keeps_best,
-            metric_for_best_model=f"eval_{AUC}" if keeps_best else None,
+            load_best_model_at_end=measures,
+            metric_for_best_model=f"eval_{AUC}" if measures else None,
             greater_is_better=True,
             logging_steps=min(10, max(1, updates // 20)),
             logging_nan_inf_filter=False,
@@ -286,8 +298,8 @@ class OwnTrainer(Trainer):
             args=arguments,
             data_collator=prepared.model.collate,
             train_dataset=items,
-            eval_dataset=items[:1] if prepared.evaluate else None,
-            callbacks=[EarlyStoppingCallback(prepared.patience)] if prepared.patience else [],
+            eval_dataset=items[:1] if measures else None,
+            callbacks=[EarlyStoppingCallback(prepared.patience)] if measures else [],
         )
         self.remove_callback(PrinterCallback)
         self.remove_callback(ProgressCallback)
@@ -333,25 +345,27 @@ class OwnTrainer(Trainer):
                 if mean}  # fmt: skip
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        """Log to the trackers, with both losses, and to losses.jsonl."""
+        """Log to the trackers and to losses.jsonl, with both losses; show them now and then."""
         if "loss" in logs:
             logs = {**logs, **self.mean_losses(int(self.args.logging_steps))}
+        measured, step = f"eval_{AUC}" in logs, self.state.global_step
+        is_summary = "train_loss" in logs
+        if self.is_world_process_zero() and not is_summary:
             row = {name: value for name, value in logs.items() if name != "epoch"}
-            if self.is_world_process_zero():
-                append_lines(self.output / LOSSES, [{"update": self.state.global_step, **row}])
+            append_lines(self.job.output / LOSSES, [{"update": step, **row}])
+        if not is_summary and (measured or time.monotonic() - self.shown > SHOW_SECONDS):
+            self.shown = time.monotonic()
+            names = [name for name in (VERIFICATION, LANGUAGE, f"eval_{AUC}") if name in logs]
+            figures = "".join(f" · {name} {logs[name]:.4f}" for name in names)
+            self.job.note(f"{step}/{self.args.max_steps} updates{figures}")
         super().log(logs, start_time)
 
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
-        """Measure the model on the development data; write a row of curves.jsonl."""
+        """Measure the model on the development run."""
         assert self.prepared.evaluate is not None  # noqa: S101
         self.prepared.model.eval()
-        found = self.prepared.evaluate()
+        metrics = {f"eval_{AUC}": self.prepared.evaluate()}
         self.prepared.model.train()
-        if self.is_world_process_zero():
-            step = self.state.global_step
-            epoch = round(step * self.batch / len(self.prepared.items), 3)
-            append_lines(self.output / CURVES, [{"update": step, "epoch": epoch, **found}])
-        metrics = {f"eval_{name}": value for name, value in found.items()}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(
             self.args, self.state, self.control, metrics
@@ -455,30 +469,6 @@ def orthogonalize(matrices: Any) -> Any:
     return wide if is_wide else wide.mT
 
 
-class Watch(TrainerCallback):
-    """Shows progress, and ends a training that is interrupted with a checkpoint."""
-
-    def __init__(self, job: TrainingJob, stopped: Callable[[], bool]) -> None:
-        self.note, self.stopped = job.note, stopped
-        self.shown = time.monotonic()
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Save and stop if the training was interrupted."""
-        if self.stopped():
-            control.should_save = control.should_training_stop = True
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kw: Any) -> None:
-        """Show the losses from time to time, and every evaluation."""
-        measured = [name for name in logs if name.startswith("eval_")]
-        if not measured and time.monotonic() - self.shown < SHOW_SECONDS:
-            return
-        self.shown = time.monotonic()
-        figures = [f"{name.removeprefix('eval_')} {logs[name]:.4f}"
-                   for name in (VERIFICATION, LANGUAGE, *measured) if name in logs]  # fmt: skip
-        if figures:
-            self.note(" · ".join([f"{state.global_step}/{state.max_steps} updates", *figures]))
-
-
 # A verifier
 
 
@@ -569,37 +559,26 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
         base, level = load_folder(Path(start)), Level(settings.level)
         if settings.chat:
             use_chat(base.tokenizer, start)
-        verifier, reserved = new_verifier(base.model, base.tokenizer, settings.seed, is_likelihood)
+        verifier = new_verifier(base.model, base.tokenizer, settings.seed, is_likelihood)
         found = verifier_items(
             sampled, base.tokenizer, base.context, objective=settings.objective,
             language=language, supervision=settings.supervision,
             by_step=level is Level.STEP, seed=settings.seed,
         )  # fmt: skip
-        job.note(
-            f"head on token {reserved.id} {reserved.text!r}, {reserved.how}; "
-            f"{describe_labels(labels)}"
-        )
+        job.note(describe_labels(labels))
         if found.undecided:
             job.note(
                 f"{len(found.undecided)} problems have no solution whose first wrong step is "
                 "decided, and are left out"
             )
         items = found.items if job.dry_run else _begin(verifier, found.items, settings, job.note)
-        drop_residuals(base.model, settings.dropout)
-        adapters = add_lora(base.model, settings.lora, settings.seed) if settings.lora else None
+        adapters = change_model(base.model, settings)
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
             _warn_of_constant(settings, items, losses, job.note)
-            fields = verifier.save_fields()
+            fields = {**verifier.save_fields(), "level": str(level)}
             save_folder(base, folder, adapters)
-            origin = {name: sampled.manifest.get(name) for name in ("model", "dataset", "decoding")}
-            write_json(folder / VERIFIER_FILE, {
-                **fields, "token": reserved.text, "token_how": reserved.how,
-                "level": str(level), "objective": settings.objective, "language": language,
-                "supervision": settings.supervision, "generator": generator_files,
-                "init": init_files, "losses": dict(losses),
-                "samples": {"run": sampled.run, **origin, "scorer": sampled.scorer, **labels},
-            })  # fmt: skip
+            write_json(folder / VERIFIER_FILE, fields)
 
         return Prepared(
             base,
@@ -608,7 +587,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             save,
             found.too_long,
             None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level),
-            None if dev is None else settings.patience,
+            settings.patience,
             settings.head_lr,
         )
 
@@ -656,9 +635,7 @@ def _warn_of_constant(
         )
 
 
-def _measure(
-    verifier: Verifier, tokenizer: Any, run: CandidateRun, level: Level
-) -> dict[str, float]:
+def _measure(verifier: Verifier, tokenizer: Any, run: CandidateRun, level: Level) -> float:
     """Return the AUC within problems on a development run."""
     pairs = [QuestionSolution(answered.problem.question, each.text, each.finished)
              for answered in run.answered for each in answered.candidates]  # fmt: skip
@@ -668,10 +645,10 @@ def _measure(
         each = [next(values) for _ in answered.candidates]
         scores = [sum(row) / len(row) if level is Level.POOLED else row[-1] for row in each]
         by_problem.append((scores, [candidate.right for candidate in answered.candidates]))
-    found = measure_auc(by_problem)
-    if found.within is None:
+    found = measure_auc(by_problem).within
+    if found is None:
         raise InputError(
             f"no problem of {str(run.path)!r} has right and wrong completions; give a --dev run "
             "with several completions of each problem (-k)"
         )
-    return {AUC: found.within, "problems": float(found.problems)}
+    return found

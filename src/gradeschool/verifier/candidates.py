@@ -1,0 +1,158 @@
+"""The completions of a run by problem, with their labels: what is ranked and learnt from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradeschool.completion import Finish
+from gradeschool.errors import InputError
+from gradeschool.formats.own_run import manifest_of
+from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.percentages import percent
+from gradeschool.problem import Problem
+from gradeschool.scoring.samples import Warn
+from gradeschool.scoring.sources import choose_runs
+from gradeschool.scoring.table import scored_table, scorer_for
+from gradeschool.verdict import Outcome
+
+
+class Candidate(NamedTuple):
+    """One completion: its key, its number among the problem's completions, and its verdict.
+
+    finished: it ended before the token limit; True if a file does not say.
+    """
+
+    key: str
+    sample: int
+    text: str
+    finished: bool
+    answer: str | None
+    right: bool
+
+
+class ProblemCandidates(NamedTuple):
+    """A problem with its completions, in the order of their numbers."""
+
+    problem: Problem
+    candidates: Sequence[Candidate]
+
+    @property
+    def outcome(self) -> tuple[int, int]:
+        """Return the number of right completions, and of all."""
+        return sum(candidate.right for candidate in self.candidates), len(self.candidates)
+
+
+class CandidateRun(NamedTuple):
+    """The completions of a run, by problem, in the order of the dataset or of the sample file.
+
+    failed: number of samples without a text or with a scorer error.
+    """
+
+    run: str
+    path: Path
+    manifest: dict[str, Any]
+    scorer: str
+    answered: Sequence[ProblemCandidates]
+    failed: int
+
+    @property
+    def total(self) -> int:
+        """Return the number of completions."""
+        return sum(len(problem.candidates) for problem in self.answered)
+
+
+def read_candidates(
+    spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None
+) -> list[CandidateRun]:
+    """Return the runs of a run folder or file (FILE#RUN: one of several), ready for ranking.
+
+    scorer: a name; None means the first scorer of the run's protocol, else the answer extractor.
+    Raises InputError, DataError.
+    """
+    folder = Path(spec)
+    reader = scorer_for([manifest_of(folder) if folder.exists() else {}], scorer)
+    runs = []
+    for chosen in choose_runs([spec], options, warn):
+        table = scored_table(chosen.run, [reader])
+        problems: dict[str, Problem] = {}
+        candidates: defaultdict[str, list[Candidate]] = defaultdict(list)
+        for sample, problem, (verdict,) in zip(
+            table.samples, table.problems(), table.verdicts, strict=True
+        ):
+            if verdict.outcome is not Outcome.ERROR:
+                problems[problem.id] = problem
+                candidates[problem.id].append(Candidate(
+                    sample_key(sample, problem),
+                    sample.sample,
+                    sample.text,
+                    finished=sample.finish != Finish.LENGTH,
+                    answer=verdict.answer.value if verdict.answer else None,
+                    right=verdict.correct,
+                ))  # fmt: skip
+        if not candidates:
+            raise InputError(
+                f"{str(chosen.path)!r} has no readable completion of {chosen.run.name!r}"
+            )
+        answered = [
+            ProblemCandidates(problems[id], sorted(each, key=lambda candidate: candidate.sample))
+            for id, each in candidates.items()
+        ]
+        failed = len(chosen.run.samples) - sum(map(len, candidates.values()))
+        runs.append(CandidateRun(
+            chosen.run.name, chosen.path, chosen.manifest, reader.name, answered, failed
+        ))  # fmt: skip
+    return runs
+
+
+def one_run(spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None) -> CandidateRun:
+    """Return the run of an argument; raises InputError for several runs."""
+    runs = read_candidates(spec, options, warn, scorer)
+    if len(runs) > 1:
+        names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
+        raise InputError(f"{spec!r} contains {len(runs)} runs; give one: {names}")
+    return runs[0]
+
+
+def sample_key(sample: Sample, problem: Problem) -> str:
+    """Return the key of a sample: the stored one, else the digest of its texts."""
+    stored = sample.stored.key if sample.stored else ""
+    return stored or text_key(problem.question, sample.text)
+
+
+def text_key(question: str, text: str) -> str:
+    """Return the key for a completion without one: a digest of question and completion."""
+    facts = json.dumps([question, text]).encode()
+    return f"text-{hashlib.sha256(facts).hexdigest()[:32]}"
+
+
+def count_labels(answered: Sequence[ProblemCandidates]) -> dict[str, float]:
+    """Count the labels of completions.
+
+    solved: problems with a right completion. mixed: problems with right and wrong ones. different:
+    distinct texts, by problem. right_share: of the completions.
+    """
+    outcomes = [each.outcome for each in answered]
+    right, total = sum(right for right, _ in outcomes), sum(size for _, size in outcomes)
+    return {
+        "problems": len(answered),
+        "completions": total,
+        "right": right,
+        "solved": sum(right > 0 for right, _ in outcomes),
+        "mixed": sum(0 < right < size for right, size in outcomes),
+        "different": sum(len({one.text for one in each.candidates}) for each in answered),
+        "right_share": right / max(1, total),
+    }
+
+
+def describe_labels(labels: dict[str, float]) -> str:
+    """Return the counts of `count_labels` in one line."""
+    share = percent(labels["right_share"], 1)
+    return (
+        "{completions:,} completions of {problems:,} problems, {different:,} of them different, "
+        "{share} right; {solved:,} problems solved at least once, {mixed:,} mixed"
+    ).format(**labels, share=share)
