@@ -16,7 +16,7 @@ def test_rank_reads_the_published_solutions(
     data: Path, gradeschool: Command, tmp_path: Path
 ) -> None:
     """6B verification has 515 of 1,319 right, 6B fine-tuning 286 (shared specification)."""
-    from gradeschool.verifier.candidates import read_candidates
+    from gradeschool.scoring.candidates import read_candidates
 
     source = data / "completions" / "openai_example.jsonl"
     by_run = {
@@ -28,7 +28,7 @@ def test_rank_reads_the_published_solutions(
     append_scores(
         scores,
         [
-            ScoreRow(candidate.key, "published", 0.5, 9)
+            ScoreRow(candidate.key, "published", 0.5)
             for problem in picks.answered
             for candidate in problem.candidates
         ],

@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 
 from gradeschool.reports.report_data import MOST_TOKENS, token_values
-from gradeschool.verifier.candidates import text_key
+from gradeschool.scoring.candidates import text_key
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hostile_report import HOSTILE

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from gradeschool.reports.ranking import as_json, print_ranking
-from gradeschool.verifier.rank import Ranking, rank
-from gradeschool.verifier.select import Option, RankedProblem, SelectionSettings
+from gradeschool.verifier.rank import rank
+from gradeschool.verifier.select import Option, RankedProblem
 
 PROBLEMS = 12
 
 
-def ranking() -> Ranking:
+def ranking() -> dict[str, Any]:
     """Of four completions the last is right; the verifier knows it in half of the problems."""
     cases = []
     for number in range(PROBLEMS):
@@ -24,7 +25,7 @@ def ranking() -> Ranking:
             for index in range(4)
         ]
         cases.append(RankedProblem(str(number), options, 4))
-    return rank(cases, has_logprob=True, settings=SelectionSettings(voters=(3,)))
+    return rank(cases, has_logprob=True, voters=3)
 
 
 def row_of(text: str, name: str) -> list[str]:

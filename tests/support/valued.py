@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from gradeschool.verifier.candidates import text_key
+from gradeschool.scoring.candidates import text_key
 from tests.support.report_page import rows
 
 

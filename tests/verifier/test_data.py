@@ -11,7 +11,7 @@ pytest.importorskip("transformers", reason="needs transformers, which make test-
 
 from gradeschool import Problem
 from gradeschool.errors import InputError
-from gradeschool.verifier.candidates import (
+from gradeschool.scoring.candidates import (
     Candidate,
     CandidateRun,
     ProblemCandidates,

@@ -16,7 +16,7 @@ from gradeschool.verifier.scores import (
     choose_scores,
     read_scores,
 )
-from gradeschool.verifier.select import Option, RankedProblem, SelectionSettings
+from gradeschool.verifier.select import Option, RankedProblem
 
 
 def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
@@ -36,29 +36,29 @@ def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
 
 def test_a_ranking_agrees_with_itself() -> None:
     ranked = cases(40, 8)
-    ranking = rank(ranked, has_logprob=True, settings=SelectionSettings(voters=(3,)))
-    by_name = ranking.strategies
+    ranking = rank(ranked, has_logprob=True, voters=3)
+    by_name = ranking["strategies"]
     assert by_name["coverage"].accuracy == sum(any(o.right for o in c.options) for c in ranked) / 40
     assert by_name["mean"].accuracy == pytest.approx(
         sum(result.right for case in ranked for result in case.options) / 320
     )
-    for name, points in ranking.curves.items():
+    for name, points in ranking["curves"].items():
         assert [point.n for point in points] == [1, 2, 4, 8]
         assert points[0].accuracy == pytest.approx(by_name["mean"].accuracy), name
         assert points[-1].accuracy == pytest.approx(by_name[name].accuracy), name
         for point in points:
             assert point.ci95.low <= point.accuracy <= point.ci95.high
     pooled = [pass_at_k(8, sum(o.right for o in c.options), 4) for c in ranked]
-    assert ranking.curves["coverage"][2].accuracy == pytest.approx(float(sum(pooled) / 40))
+    assert ranking["curves"]["coverage"][2].accuracy == pytest.approx(float(sum(pooled) / 40))
 
 
 def test_the_conclusion_says_what_to_select_by() -> None:
-    known = rank(cases(200, 8), has_logprob=False).conclusion
+    known = rank(cases(200, 8), has_logprob=False)["conclusion"]
     assert re.match(r"AUC within problems 0\.\d\d; to equal the majority vote, the best of 8 needs "
                     r"0\.\d\d here\. Use the [a-z]", known)  # fmt: skip
     blind = [case._replace(options=[each._replace(score=0.5) for each in case.options])
              for case in cases(60, 8)]  # fmt: skip
-    assert "Use the majority vote: no choice" in rank(blind, has_logprob=False).conclusion
+    assert "Use the majority vote: no choice" in rank(blind, has_logprob=False)["conclusion"]
 
 
 # The file of scores
@@ -66,8 +66,8 @@ def test_the_conclusion_says_what_to_select_by() -> None:
 
 def test_a_name_is_not_taken_for_the_beginning_of_a_reduction(tmp_path: Path) -> None:
     path = tmp_path / SCORES_FILE
-    append_scores(path, [ScoreRow("a", "v@1", 0.25, 3), ScoreRow("a", "v@1:product", 0.5, 3)])
-    assert choose_scores(path, "v@1") == ("v@1", {"a": ScoreRow("a", "v@1", 0.25, 3)})
+    append_scores(path, [ScoreRow("a", "v@1", 0.25), ScoreRow("a", "v@1:product", 0.5)])
+    assert choose_scores(path, "v@1") == ("v@1", {"a": ScoreRow("a", "v@1", 0.25)})
     assert choose_scores(path, "v@1:product")[1]["a"].score == 0.5
     with pytest.raises(InputError, match="choose one"):
         choose_scores(path, "v")
@@ -75,14 +75,14 @@ def test_a_name_is_not_taken_for_the_beginning_of_a_reduction(tmp_path: Path) ->
 
 def test_scores_survive_a_torn_line(tmp_path: Path) -> None:
     path = tmp_path / SCORES_FILE
-    append_scores(path, [ScoreRow("a", "v@1", 0.25, 3, values=[0.5, 0.25], tokens=["x", "y"])])
+    append_scores(path, [ScoreRow("a", "v@1", 0.25, values=[0.5, 0.25], tokens=["x", "y"])])
     with path.open("ab") as file:
         file.write(b'{"key": "b", "verif')
-    append_scores(path, [ScoreRow("c", "v@1", 1.0, 2, -0.5, "g@2"), ScoreRow("a", "w@2", 0.0, 3)])
+    append_scores(path, [ScoreRow("c", "v@1", 1.0, -0.5, "g@2"), ScoreRow("a", "w@2", 0.0)])
     assert [row.key for row in read_scores(path)] == ["a", "c", "a"]
     name, rows = choose_scores(path, "v")
     assert (name, rows["c"].logprob, rows["a"].tokens) == ("v@1", -0.5, ["x", "y"])
-    append_scores(path, [ScoreRow("d", "v@1", 0.5, 2, float("nan"), "g@2")])
+    append_scores(path, [ScoreRow("d", "v@1", 0.5, float("nan"), "g@2")])
     assert [row.logprob for row in read_scores(path)][-1] is None  # no vote is weighted by it
     with pytest.raises(InputError, match=r"'v@1', 'w@2'; choose one"):
         choose_scores(path, None)

@@ -16,8 +16,7 @@ pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier.base_model import build_tokenizer  # noqa: E402
-from gradeschool.verifier.judges import QWEN_SEPARATOR  # noqa: E402
-from gradeschool.verifier.reward_models import STEP_TAG, RewardModel  # noqa: E402
+from gradeschool.verifier.reward_models import SHEPHERD, RewardModel  # noqa: E402
 from gradeschool.verifier.scores import load_verifier  # noqa: E402
 from tests.support.command import Command  # noqa: E402
 from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
@@ -26,6 +25,7 @@ from tests.support.trainees import SIZES  # noqa: E402
 pytestmark = pytest.mark.slow
 
 QUESTION = "Tom has 3 apples and buys 4. How many?"
+STEP_TAG = SHEPHERD[0]
 STEPS = ["He buys 4 + 3.", "That is 7 -", "The answer is 7."]
 TEMPLATE = "{% for turn in messages %}<{{ turn['role'] }}>{{ turn['content'] }}{% endfor %}"
 
@@ -34,7 +34,7 @@ TEMPLATE = "{% for turn in messages %}<{{ turn['role'] }}>{{ turn['content'] }}{
 def tokenizer() -> Any:
     texts = [QUESTION, *STEPS, "system user assistant Please reason step by step"]
     words = build_tokenizer(texts, vocabulary=290)
-    words.add_special_tokens({"additional_special_tokens": [QWEN_SEPARATOR, STEP_TAG]})
+    words.add_special_tokens({"additional_special_tokens": [STEP_TAG]})
     words.chat_template = TEMPLATE
     return words
 
@@ -128,51 +128,13 @@ def test_math_shepherds_tags_compare_plus_with_minus(tokenizer: Any, tmp_path: P
         reward.step_scores([(QUESTION, [f"A {STEP_TAG}", *STEPS[1:]])])
 
 
-def qwen_prm(tokenizer: Any, folder: Path) -> tuple[Any, Any]:
-    """A folder as Qwen publishes it: two linear layers that transformers has no class for."""
-    from safetensors.torch import save_file
-    from transformers import Qwen2Model
-
-    base = seeded(lambda: Qwen2Model(config_of("qwen2")))
-    score = seeded(
-        lambda: torch.nn.Sequential(
-            torch.nn.Linear(16, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2)
-        )
-    )
-    saved(
-        base, tokenizer, folder, architectures=["Qwen2ForProcessRewardModel"],
-        auto_map={"AutoModel": "modeling_qwen2_rm.Qwen2ForProcessRewardModel"},
-    )  # fmt: skip
-    tensors = {f"model.{name}": tensor for name, tensor in base.state_dict().items()}
-    tensors |= {f"score.{name}": tensor for name, tensor in score.state_dict().items()}
-    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    return base, score
-
-
-def test_qwens_classes_stand_behind_each_step(tokenizer: Any, tmp_path: Path) -> None:
-    base, score = qwen_prm(tokenizer, tmp_path)
-    reward: Any = load_verifier(str(tmp_path))  # its code is not there, and is not needed
-    assert reward.form == "qwen"
-    system = "Please reason step by step, and put your final answer within \\boxed{}."
-    answer = QWEN_SEPARATOR.join(STEPS) + QWEN_SEPARATOR
-    ids = tokenizer(f"<system>{system}<user>{QUESTION}<assistant>{answer}")["input_ids"]
-    with torch.no_grad():
-        logits = score(base(torch.tensor([ids])).last_hidden_state)[0]
-    separator = tokenizer.convert_tokens_to_ids(QWEN_SEPARATOR)
-    expected = [
-        float(logits[place].softmax(-1)[1]) for place, id in enumerate(ids) if id == separator
-    ]
-    assert len(expected) == 3
-    assert reward.step_scores([(QUESTION, STEPS)])[0] == pytest.approx(expected, abs=1e-5)
-
-
 def test_a_head_that_is_not_there_is_not_drawn_at_random(tokenizer: Any, tmp_path: Path) -> None:
     from transformers import LlamaForCausalLM
 
     folder = saved(seeded(lambda: LlamaForCausalLM(config_of("llama"))), tokenizer, tmp_path)
     with pytest.raises(InputError, match=r"lack score\.\w+.*; give another --form"):
         RewardModel(folder, "token")
-    with pytest.raises(InputError, match=r"lack score\.0\.weight.*, which the form 'qwen' needs"):
+    with pytest.raises(InputError, match="is for a reward model on a server; serve it by vLLM"):
         RewardModel(folder, "qwen")
 
 

@@ -14,7 +14,6 @@ from gradeschool.scoring.at_k import Ballot, vote
 from gradeschool.verifier.select import (
     Option,
     RankedProblem,
-    SelectionSettings,
     auc,
     best_of,
     break_even_auc,
@@ -36,7 +35,7 @@ def options(draw: st.DrawFn, most: int = 7) -> list[Option]:
 
 def picked(cast: list[Option], voters: int = 5) -> dict[str, float]:
     """What every strategy gives on all completions."""
-    result = pick(RankedProblem("p", cast), True, SelectionSettings((voters,)), [len(cast)])
+    result = pick(RankedProblem("p", cast), True, [len(cast)], (voters,))
     return {name: values[-1] for name, values in result.by_strategy.items()}
 
 
@@ -116,6 +115,6 @@ def test_the_break_even_auc_is_where_best_of_n_equals_the_majority() -> None:
     assert need is not None
     distance = stats.norm.ppf(need) * 2**0.5
     selected = noisy("even", 2_000, distance)
-    best = [pick(case, False, SelectionSettings(draws=1), [8]).by_strategy for case in selected]
+    best = [pick(case, False, [8]).by_strategy for case in selected]
     gain = sum(each["best"][-1] - each["majority"][-1] for each in best) / len(best)
     assert gain == pytest.approx(0, abs=0.06)

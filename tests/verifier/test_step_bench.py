@@ -223,5 +223,5 @@ def test_other_parts_and_prmbench_are_read_from_files(tmp_path: Path) -> None:
     assert bench(ROWS, predict("", ROWS, [[0.5] * 3] * 6, 0.1), resamples=2).prm_score is None
     with pytest.raises(DataError, match="not a row of ProcessBench"):
         load_solutions(str(written(tmp_path / "x.jsonl", [{"text": "a"}])), None)
-    with pytest.raises(InputError, match="there is no benchmark 'mathbench'"):
+    with pytest.raises(InputError, match="there are no labelled solutions in 'mathbench'"):
         load_solutions("mathbench", None)

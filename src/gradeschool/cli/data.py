@@ -210,8 +210,8 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
     """
     from gradeschool.datasets.load import load_datasets
+    from gradeschool.scoring.candidates import read_candidates
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.candidates import read_candidates
 
     check_sources([run], read_options(dataset))
     added = load_datasets(others)
@@ -272,8 +272,8 @@ def label_steps_command(
 
     Example: gradeschool data label-steps runs/samples --form trl -o steps.jsonl
     """
+    from gradeschool.scoring.candidates import read_candidates
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.candidates import read_candidates
     from gradeschool.verifier.process_labels import (
         LabelledRow,
         format_row,
@@ -295,6 +295,4 @@ def label_steps_command(
     if as_json:
         print_json(counts)
     else:
-        reasons = ", ".join(f"{name} {count}" for name, count in counts.pop("reasons").items())
         warn(", ".join(f"{count} {name}" for name, count in counts.items()))
-        warn(f"first wrong steps and undecided solutions: {reasons or 'none'}")

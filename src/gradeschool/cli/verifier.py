@@ -120,7 +120,6 @@ def training_options(defaults: Mapping[str, str], items: str) -> Callable[[Decor
         option("--save-every", COUNT, "Updates between checkpoints.", default=200),
         option("--log trackers", TRACKERS, "Log to a tracker of transformers' Trainer; may be "
                "repeated. losses.jsonl is always written.", multiple=True),
-        switch("--dry-run", "Print the numbers of updates and weights; write nothing."),
         quiet_option,
         json_option,
     )  # fmt: skip
@@ -130,22 +129,17 @@ def _train(
     run: Callable[[Any, TrainingJob], dict[str, Any]], settings: type, options: dict[str, Any]
 ) -> None:
     """Train with the options of a command, and print the result; exits with 130 if interrupted."""
-    from shlex import join
-
     from gradeschool.verifier.train import TrainingJob
 
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     job = TrainingJob(
-        options.pop("output"), join(["gradeschool", *sys.argv[1:]]), options.pop("save_every"),
-        options.pop("trackers"), options.pop("dry_run"), (lambda _: None) if quiet else tell,
+        options.pop("output"), options.pop("save_every"), options.pop("trackers"),
+        (lambda _: None) if quiet else tell,
     )  # fmt: skip
     chosen = {name: value for name, value in options.items() if value is not None}
     fields = run(settings(**chosen), job)
     if as_json:
         print_json({"folder": str(job.output), **fields})
-    elif job.dry_run:
-        say(f"{fields['weights']:,} weights, {fields['trained_weights']:,} trained, "
-            f"{fields['updates']:,} updates")  # fmt: skip
     if fields["status"] == "running":
         warn(f"interrupted; the same command resumes from update {fields['updates']}")
         sys.exit(130)
@@ -225,7 +219,7 @@ def sample_command(
     from gradeschool.cli.eval import exit_status, run_job, warn_of_end
     from gradeschool.formats.samples import ReadOptions
     from gradeschool.runs.job import Job, prepare
-    from gradeschool.verifier.candidates import count_labels, describe_labels, read_candidates
+    from gradeschool.scoring.candidates import count_labels, describe_labels, read_candidates
 
     job = Job(dataset=dataset or "", output=output, **settings)
     evaluation = run_job(prepare(job), quiet, ())
@@ -260,7 +254,8 @@ def sample_command(
 @option("--language", ("reference", "right"), "Text of the language loss: reference solutions or "
         "correct samples; by default reference, with --level likelihood right.")  # fmt: skip
 @option("--head-lr", POSITIVE, "Learning rate of the head's gain and bias; a tenth of it, but at "
-        "least --lr, is that of the token's row.", show_default="1e-2")  # fmt: skip
+        "least --lr, is that of the token's row.",
+        show_default="the larger of --lr and 1e-3")  # fmt: skip
 @option("--init-row", ("random", "probe"), "Begin the head from random numbers, or from a ridge "
         "regression of the labels on mean states.", default="random")  # fmt: skip
 @option("--dev", str, "Samples of other problems: keep the weights with the best AUC within "
@@ -305,8 +300,8 @@ def score_command(
     Example: gradeschool verifier score --verifier models/verifier runs/samples
     """
     from gradeschool.reports.progress import ScoringDisplay
+    from gradeschool.scoring.candidates import read_candidates
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.candidates import read_candidates
     from gradeschool.verifier.scores import add_scores, load_scorer
 
     options = read_options(dataset)
@@ -379,7 +374,6 @@ def rank_command(
     from gradeschool.reports.ranking import print_ranking
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.rank import rank, read_baseline, read_scored
-    from gradeschool.verifier.select import SelectionSettings
 
     check_scorers(scorer)
     options = read_options(dataset)
@@ -390,9 +384,8 @@ def rank_command(
     for spec in dict.fromkeys(baselines):
         name, result = read_baseline(candidates, spec, options, warn)
         outcomes[name if name not in outcomes else f"{name} ({spec})"] = result
-    settings = SelectionSettings((voters,), seed=seed)
     ranking = rank(found.cases, has_logprob=found.has_logprob, baselines=outcomes,
-                   settings=settings)  # fmt: skip
+                   voters=voters, seed=seed)  # fmt: skip
     if as_json:
         print_json({"run": candidates.run, "verifier": found.verifier, "scorer": candidates.scorer,
                     "failed": candidates.failed, "unscored": found.unscored,

@@ -153,36 +153,36 @@ def load_tokenizer(folder: Path | str) -> Any:
     """Load the tokenizer of a model's folder; raises InputError if it has none that works."""
     from transformers import AutoTokenizer
 
-    try:
-        return from_folder(AutoTokenizer, folder)
-    except InputError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        reason = str(error).split("\n")[0].rstrip(" :")
-        raise InputError(
-            f"the tokenizer in {str(folder)!r} cannot be loaded ({reason}); copy tokenizer.json "
-            "and tokenizer_config.json of its model into the folder"
-        ) from error
+    return from_folder(AutoTokenizer, folder)
 
 
 def from_folder(kind: Any, folder: Path | str, **options: Any) -> Any:
     """Load an object of a transformers class ("AutoConfig") from a folder; nothing is fetched.
 
     Code in the folder is never run, and there is no prompt to allow it. Raises InputError for a
-    folder that needs its own code, and transformers' errors for a damaged folder.
+    folder that needs its own code, or that is damaged.
     """
+    from safetensors import SafetensorError
+
     try:
         return kind.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False, **options
         )
-    except ValueError as error:
-        if "trust_remote_code" not in str(error):
-            raise
+    except (OSError, LookupError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+        if "trust_remote_code" in str(error):
+            raise InputError(
+                f"the model in {str(folder)!r} needs its own Python code (auto_map in its "
+                "config.json or tokenizer_config.json), which is not run; give a model of a type "
+                "that transformers knows"
+            ) from None
+        what, advice = "model", "give a folder of that kind"
+        if kind.__name__ == "AutoTokenizer":
+            what, advice = "tokenizer", "copy tokenizer.json and tokenizer_config.json into it"
+        reason = str(error).split("\n")[0].rstrip(" :")
         raise InputError(
-            f"the model in {str(folder)!r} needs its own Python code (auto_map in its "
-            "config.json or tokenizer_config.json), which is not run; give a model of a type that "
-            "transformers knows"
-        ) from None
+            f"the {what} in {str(folder)!r} cannot be loaded by {kind.__name__} ({reason}); "
+            f"{advice}"
+        ) from error
 
 
 def untrained(kind: Any, config: Any) -> Any:

@@ -16,8 +16,8 @@ from gradeschool.formats.samples import ReadOptions
 from gradeschool.percentages import bounds, decimals, gain, percent
 from gradeschool.reports.figures import Dot, Panel, draw_curves
 from gradeschool.scoring.at_k import steps
+from gradeschool.scoring.candidates import one_run
 from gradeschool.scoring.statistics import clustered_wilson, mean_share
-from gradeschool.verifier.candidates import one_run
 from gradeschool.verifier.rank import count_outcomes, paired_difference, rank_input
 from gradeschool.verifier.reproduce import FIGURES, STAGES, TEST, VOTERS, FigurePoint, Preset
 from gradeschool.verifier.scores import choose_scores
@@ -28,7 +28,6 @@ from gradeschool.verifier.select import (
     TOP,
     VERIFIER,
     ProblemResult,
-    SelectionSettings,
     auc_of_cases,
     break_even_auc,
     measure_curves,
@@ -36,7 +35,7 @@ from gradeschool.verifier.select import (
     title_of,
 )
 
-SELECTION = SelectionSettings(voters=(3,))
+TOP_VOTERS = (3,)
 VOTER_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100)  # of figure 7b
 LEAST_COMPLETIONS = 8  # of a curve over voters
 # What the report compares with the majority vote; the learning curve shows the first three.
@@ -45,13 +44,13 @@ Outcomes = Mapping[str, tuple[int, int]]  # (right, completions) by problem
 
 
 def read_selected(
-    folder: Path, run: str, scores: str, settings: SelectionSettings = SELECTION
+    folder: Path, run: str, scores: str, voters: Sequence[int] = TOP_VOTERS
 ) -> list[ProblemResult]:
     """Return what every strategy selects from a run by a file of scores."""
     sampled = one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
     ranked = rank_input(sampled, *choose_scores(folder / scores, None))
     ns = steps(max(len(case.options) for case in ranked.cases))
-    return [pick(case, ranked.has_logprob, settings, ns) for case in ranked.cases]
+    return [pick(case, ranked.has_logprob, ns, voters) for case in ranked.cases]
 
 
 def read_greedy(folder: Path, run: str) -> Outcomes:
@@ -154,18 +153,18 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def write_figure(folder: Path, name: str, points: Sequence[FigurePoint]) -> list[str]:
     """Write figures/NAME.json and .svg of a finished figure; return its lines for people."""
-    measured, plan = list(_measure(folder, points)), FIGURES[name]
+    measured, (claim, x, _) = list(_measure(folder, points)), FIGURES[name]
     target = folder / "figures"
     target.mkdir(exist_ok=True)
-    write_json(target / f"{name}.json", {"figure": name, "claim": plan.claim, "points": measured})
+    write_json(target / f"{name}.json", {"figure": name, "claim": claim, "points": measured})
     panels: dict[str, dict[str, list[Dot]]] = {}
     for each in sorted(measured, key=lambda each: each["x"]):
         series = panels.setdefault(each["panel"], {}).setdefault(each["series"], [])
         series.append(Dot(each["x"], each["share"], each["ci95"]))
     ordered = dict.fromkeys(each["panel"] for each in measured)
-    drawn = [Panel(panels[title], plan.x, "Test problems solved (%)", title) for title in ordered]
+    drawn = [Panel(panels[title], x, "Test problems solved (%)", title) for title in ordered]
     draw_curves(drawn, target / f"{name}.svg")
-    return [f"figure {name}: {plan.claim}",
+    return [f"figure {name}: {claim}",
             *(f"{each['panel']} {each['series']:30} {each['x']:10,g} {percent(each['share'], 1)} "
               f"({bounds(each['ci95'])})" for each in measured)]  # fmt: skip
 
@@ -179,8 +178,8 @@ def _measure(folder: Path, points: Sequence[FigurePoint]) -> Iterator[dict[str, 
             clusters = list(read_greedy(folder, point.run).values())
             yield {**fields, "share": mean_share(clusters), "ci95": clustered_wilson(clusters)}
             continue
-        settings = SelectionSettings(VOTER_COUNTS) if point.strategy == VOTERS else SELECTION
-        results = selected(point.run, point.scores, settings)
+        voters = VOTER_COUNTS if point.strategy == VOTERS else TOP_VOTERS
+        results = selected(point.run, point.scores, voters)
         curves = measure_curves(results, max(len(result.case.options) for result in results))
         if point.strategy == VOTERS:
             for k in VOTER_COUNTS:

@@ -13,8 +13,8 @@ from gradeschool.percentages import bounds, decimals, percent, point_bounds, poi
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
-from gradeschool.verifier.rank import Outcomes, Ranking
-from gradeschool.verifier.select import BEST, MAJORITY, MEAN, title_of
+from gradeschool.verifier.rank import Outcomes
+from gradeschool.verifier.select import BEST, DRAWS, MAJORITY, MEAN, title_of
 from gradeschool.verifier.step_bench import FOLDS, RESAMPLES, BenchResult
 
 SCORE_NAMES = {"verifier": "verifier", "logprob": "mean logprob"}
@@ -37,14 +37,16 @@ def as_json(value: Any) -> Any:
     return [as_json(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def print_ranking(ranking: Ranking, baselines: Mapping[str, Outcomes], console: Console) -> None:
+def print_ranking(
+    ranking: Mapping[str, Any], baselines: Mapping[str, Outcomes], console: Console
+) -> None:
     """Print what to select by, then every strategy, and over the number of completions."""
-    console.print(printable(ranking.conclusion), soft_wrap=True)
+    console.print(printable(ranking["conclusion"]), soft_wrap=True)
     console.print(
-        f"{ranking.problems} problems, {ranking.completions} completions (up to "
-        f"{ranking.most_completions} a problem); on average a problem has "
-        f"{ranking.unique_solutions:.1f} different solutions\nand {ranking.unique_answers:.1f} "
-        f"different answers; {ranking.mixed} problems have correct and wrong ones",
+        "{problems} problems, {completions} completions (up to {most_completions} a problem); on "
+        "average a problem has {unique_solutions:.1f} different solutions\nand "
+        "{unique_answers:.1f} different answers; {mixed} problems have correct and wrong "
+        "ones".format_map(ranking),
         soft_wrap=True,
     )
     others = [MAJORITY, *baselines]
@@ -56,7 +58,7 @@ def print_ranking(ranking: Ranking, baselines: Mapping[str, Outcomes], console: 
         clusters = list(outcomes.values())
         cells = [percent(mean_share(clusters)), bounds(clustered_wilson(clusters))]
         table.add_row(f"baseline {printable(name, keep='')}", *cells, *["", ""] * len(others))
-    for result in ranking.strategies.values():
+    for result in ranking["strategies"].values():
         cells = [percent(result.accuracy), bounds(result.ci95)]
         for name in others:
             more = result.over.get(name)
@@ -65,24 +67,24 @@ def print_ranking(ranking: Ranking, baselines: Mapping[str, Outcomes], console: 
     console.print(table)
     columns = ["all completions", "within problems", "95 % interval", "problems"]
     table = simple_table(["score"], columns, "AUC of correct against wrong")
-    for name, each in ranking.auc.items():
+    for name, each in ranking["auc"].items():
         inside = each.within_ci95
         interval = "" if inside is None else f"{inside.low:.3f} - {inside.high:.3f}"
         cells = [decimals(each.overall), decimals(each.within), interval, str(each.problems)]
         table.add_row(SCORE_NAMES[name], *cells)
     console.print(table)
-    if ranking.most_completions > 1:
-        names = [name for name in ranking.curves if name != MEAN]
+    if ranking["most_completions"] > 1:
+        names = [name for name in ranking["curves"] if name != MEAN]
         titles = [title_of(name, short=True) for name in names]
         columns = ["problems", *titles, "best, 95 %"]
         table = simple_table(["N"], columns, "over the number of completions, % right")
-        for index, best in enumerate(ranking.curves[BEST]):
-            shares = [f"{100 * ranking.curves[name][index].accuracy:.1f}" for name in names]
+        for index, best in enumerate(ranking["curves"][BEST]):
+            shares = [f"{100 * ranking['curves'][name][index].accuracy:.1f}" for name in names]
             table.add_row(str(best.n), str(best.problems), *shares, bounds(best.ci95))
         console.print(table)
     console.print(
         "Intervals: 95 %, by problem. For fewer completions, the best by a score is exact over all "
-        f"subsets; votes are averaged over {ranking.settings.draws} random subsets.\n"
+        f"subsets; votes are averaged over {DRAWS} random subsets.\n"
         "A scorer of the generator's size reads every completion once more: at equal tokens, "
         "compare N completions with a vote of 2 N.\n"
         "Choose strategy and voters on a run on other problems, not on the one that is reported.",

@@ -22,6 +22,7 @@ from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import MARKER, Problem
 from gradeschool.runs.plan import recorded_prompts
 from gradeschool.scorer import DEFAULT_SCORER
+from gradeschool.scoring.candidates import sample_key
 from gradeschool.scoring.causes import explained_samples, explaining_changes, is_guess
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import (
@@ -44,7 +45,6 @@ from gradeschool.scoring.table import (
     scorer_for,
 )
 from gradeschool.verdict import Answer
-from gradeschool.verifier.candidates import sample_key
 from gradeschool.verifier.scores import read_scores, scores_path
 
 HEADLINE = 0  # the index of the headline scorer among those of a report

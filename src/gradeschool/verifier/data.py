@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.verifier.candidates import CandidateRun
+from gradeschool.scoring.candidates import CandidateRun
 from gradeschool.verifier.process_labels import ReferenceSteps, label_steps
 
 TOGETHER = 1_000  # texts that are tokenised together

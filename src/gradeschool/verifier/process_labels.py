@@ -32,8 +32,8 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
+from gradeschool.scoring.candidates import CandidateRun
 from gradeschool.scoring.judge import judge
-from gradeschool.verifier.candidates import CandidateRun
 from gradeschool.verifier.judges import ask_model
 
 ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")
@@ -45,11 +45,6 @@ UNLIKE = "a quantity that the problem does not have"
 SAME_NUMBER = "the right number by a wrong way"
 WRONG_ANSWER, NO_ANSWER = "a wrong answer", "no final answer"
 NOT_REACHED = "no roll-out reaches the right answer"
-# Parts of reasons, for counting them.
-KINDS = (
-    *(UNLIKE, NOT_REACHED, "false arithmetic", "is copied as", "comes from nowhere"),
-    *(SAME_NUMBER, WRONG_ANSWER, NO_ANSWER, "cannot be read"),
-)
 ROLL_OUT_TEMPERATURE, ROLL_OUT_TOKENS = 0.7, 400
 Steps = frozenset[int]
 
@@ -64,18 +59,6 @@ class StepLabels(NamedTuple):
     steps: Sequence[str]
     first_wrong: int | None
     reason: str = ""
-
-    @property
-    def labels(self) -> list[bool]:
-        """Return whether each step is right, up to the first wrong one; later steps have no label.
-
-        Empty if undecided.
-        """
-        if self.first_wrong is None:
-            return []
-        if self.first_wrong == NO_ERROR:
-            return [True] * len(self.steps)
-        return [True] * self.first_wrong + [False]
 
 
 class _Unreadable(Exception):
@@ -312,24 +295,20 @@ def roll_out_run(run: CandidateRun, spec: str, rollouts: int) -> Iterator[Labell
             yield LabelledRow(each.key, problem, each.sample, each.right, labels)
 
 
-def label_counts(rows: Iterable[LabelledRow]) -> dict[str, Any]:
-    """Return how many solutions are right, wrong and undecided, and why."""
-    outcomes: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
+def label_counts(rows: Iterable[LabelledRow]) -> Counter[str]:
+    """Return how many solutions are right, wrong and undecided."""
+    counts: Counter[str] = Counter()
     for row in rows:
-        labels = row.labels
-        outcomes["solutions"] += 1
-        outcomes["steps"] += len(labels.steps)
-        if labels.first_wrong is None:
-            outcomes["not decided"] += 1
-        elif labels.first_wrong == NO_ERROR:
-            outcomes["without a wrong step"] += 1
+        counts["solutions"] += 1
+        counts["steps"] += len(row.labels.steps)
+        if row.labels.first_wrong is None:
+            counts["not decided"] += 1
+        elif row.labels.first_wrong == NO_ERROR:
+            counts["without a wrong step"] += 1
         else:
-            outcomes["with a wrong step"] += 1
-            outcomes["with a wrong step and a right answer"] += row.right
-        if labels.reason:
-            reasons[next(kind for kind in KINDS if kind in labels.reason)] += 1
-    return {**outcomes, "reasons": dict(reasons.most_common())}
+            counts["with a wrong step"] += 1
+            counts["with a wrong step and a right answer"] += row.right
+    return counts
 
 
 def format_row(row: LabelledRow, form: str) -> dict[str, Any] | None:
@@ -338,14 +317,15 @@ def format_row(row: LabelledRow, form: str) -> dict[str, Any] | None:
     The latter is TRL's stepwise supervision (docs/source/dataset_formats.md), which has no row for
     an undecided solution, and ends with the first wrong step.
     """
-    labels, marks = row.labels, row.labels.labels
+    steps, wrong, reason = row.labels
     if form == "gradeschool":
         return {
             "key": row.key, "problem_id": row.problem.id, "sample": row.sample,
-            "question": row.problem.question, "steps": list(labels.steps), "correct": row.right,
-            "first_wrong": labels.first_wrong, "reason": labels.reason,
+            "question": row.problem.question, "steps": list(steps), "correct": row.right,
+            "first_wrong": wrong, "reason": reason,
         }  # fmt: skip
-    steps = list(labels.steps[: len(marks)])
-    return (
-        {"prompt": row.problem.question, "completions": steps, "labels": marks} if marks else None
-    )
+    if wrong is None:
+        return None
+    marks = [True] * len(steps) if wrong == NO_ERROR else [*[True] * wrong, False]
+    written = list(steps[: len(marks)])
+    return {"prompt": row.problem.question, "completions": written, "labels": marks}

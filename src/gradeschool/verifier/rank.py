@@ -16,6 +16,7 @@ from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import gain
 from gradeschool.scoring.at_k import steps
+from gradeschool.scoring.candidates import CandidateRun, one_run
 from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import split_run
 from gradeschool.scoring.statistics import (
@@ -25,10 +26,8 @@ from gradeschool.scoring.statistics import (
     mean_difference,
     mean_share,
     paired_interval,
-    paired_test,
     wilson_of_mean,
 )
-from gradeschool.verifier.candidates import CandidateRun, one_run
 from gradeschool.verifier.scores import (
     ScoreRow,
     add_scores,
@@ -45,12 +44,9 @@ from gradeschool.verifier.select import (
     SCORES,
     TOP,
     VERIFIER,
-    CurvePoint,
     Option,
     ProblemResult,
     RankedProblem,
-    ScoreAuc,
-    SelectionSettings,
     auc_of_cases,
     break_even_auc,
     measure_curves,
@@ -68,8 +64,6 @@ class AccuracyGain(NamedTuple):
 
     difference: float
     ci95: Interval
-    p: float
-    problems: int
 
 
 class StrategyResult(NamedTuple):
@@ -81,43 +75,23 @@ class StrategyResult(NamedTuple):
     over: Mapping[str, AccuracyGain]
 
 
-class Ranking(NamedTuple):
-    """The results on one set of scored completions.
-
-    conclusion: what to select by, in words. unique_solutions, unique_answers: mean number of
-    distinct ones per problem. mixed: number of problems with right and wrong completions.
-    strategies, auc: by name. curves: by strategy, a point for each number of completions.
-    break_even_auc: see `select.break_even_auc`.
-    """
-
-    conclusion: str
-    problems: int
-    completions: int
-    unique_solutions: float
-    unique_answers: float
-    mixed: int
-    strategies: Mapping[str, StrategyResult]
-    auc: Mapping[str, ScoreAuc]
-    break_even_auc: float | None
-    curves: Mapping[str, Sequence[CurvePoint]]
-    most_completions: int
-    settings: SelectionSettings
-
-
 def rank(
     cases: Sequence[RankedProblem],
     *,
     has_logprob: bool,
     baselines: Mapping[str, Outcomes] | None = None,
-    settings: SelectionSettings | None = None,
-) -> Ranking:
+    voters: int = 5,
+    seed: int = 0,
+) -> dict[str, Any]:
     """Return the results of every strategy on scored completions, of at least one problem.
 
-    baselines: the outcomes of other runs, by name.
+    baselines: the outcomes of other runs, by name. voters, seed: see `pick`. The result has the
+    conclusion (what to select by, in words), counts (unique_: mean number of distinct ones per
+    problem; mixed: problems with right and wrong completions), `strategies` and `auc` by name, and
+    `curves`: by strategy, a point for each number of completions.
     """
-    settings = settings or SelectionSettings()
     most = max(len(case.options) for case in cases)
-    picked = [pick(case, has_logprob, settings, steps(most)) for case in cases]
+    picked = [pick(case, has_logprob, steps(most), (voters,), seed) for case in cases]
     others = {MAJORITY: count_outcomes(picked, MAJORITY), **(baselines or {})}
     strategies = {}
     for name in picked[0].by_strategy:
@@ -134,20 +108,19 @@ def rank(
            if name == VERIFIER or name in strategies}  # fmt: skip
     need = break_even_auc(cases)
     answers = [{option.answer for option in case.options} - {None} for case in cases]
-    return Ranking(
-        _conclude(strategies, auc[VERIFIER].within, need, most),
-        len(cases),
-        sum(len(case.options) for case in cases),
-        sum(case.unique for case in cases) / len(cases),
-        sum(map(len, answers)) / len(cases),
-        sum(len({option.right for option in case.options}) > 1 for case in cases),
-        strategies,
-        auc,
-        need,
-        measure_curves(picked, most),
-        most,
-        settings,
-    )
+    return {
+        "conclusion": _conclude(strategies, auc[VERIFIER].within, need, most),
+        "problems": len(cases),
+        "completions": sum(len(case.options) for case in cases),
+        "unique_solutions": sum(case.unique for case in cases) / len(cases),
+        "unique_answers": sum(map(len, answers)) / len(cases),
+        "mixed": sum(len({option.right for option in case.options}) > 1 for case in cases),
+        "strategies": strategies,
+        "auc": auc,
+        "break_even_auc": need,
+        "curves": measure_curves(picked, most),
+        "most_completions": most,
+    }
 
 
 def count_outcomes(picked: Iterable[ProblemResult], name: str) -> dict[str, tuple[int, int]]:
@@ -165,8 +138,7 @@ def count_outcomes(picked: Iterable[ProblemResult], name: str) -> dict[str, tupl
 def paired_difference(before: Outcomes, after: Outcomes) -> AccuracyGain:
     """Return after minus before on common problems."""
     pairs = [ProblemPair(*before[id], *after[id]) for id in after if id in before]
-    interval, _ = paired_interval(pairs)
-    return AccuracyGain(mean_difference(pairs), interval, paired_test(pairs)[0], len(pairs))
+    return AccuracyGain(mean_difference(pairs), paired_interval(pairs)[0])
 
 
 def _conclude(

@@ -75,7 +75,7 @@ LAPTOP = Preset(
     name="laptop", problems=2000, labelled=120_000, base="new:0.2M", seeds=(0, 1, 2),
     generator={"epochs": 20, **SOLUTIONS},
     control={**MUON, "epochs": 1, "lr": 3e-3, "warmup": 50, **SOLUTIONS},
-    verifier={**MUON, "lr": 2e-3, "warmup": 30, "language": "right"},
+    verifier={**MUON, "lr": 2e-3, "head_lr": 2e-3, "warmup": 30, "language": "right"},
     pooled={"level": "pooled"},
     curve=(6_000, 24_000, 60_000),
 )  # fmt: skip
@@ -309,36 +309,29 @@ def _direct(recipe: Recipe) -> Iterator[FigurePoint]:
         yield FigurePoint("", series, recipe.preset.problems, recipe.greedy(model))
 
 
-class FigurePlan(NamedTuple):
-    """A figure: what it shows, the label of x, and its points."""
-
-    claim: str
-    x: str
-    points: Callable[[Recipe], Iterator[FigurePoint]]
-
-
 LABELS, COMPLETIONS = "labelled problems", "completions of a problem"
 LEVELS = {name: {"level": name} for name in ("solution", "token", "pooled")}
 OBJECTIVES = {
     "joint": {"level": "token"},
     "verification": {"level": "token", "objective": "verification", "language": None},
 }
-FIGURES: Mapping[str, FigurePlan] = {
-    "2": FigurePlan("more training problems and a larger model solve more", "size", _figure_2),
-    "5": FigurePlan("verification takes off with many labels", LABELS, _figure_5),
-    "6a": FigurePlan("token-level verifiers beat solution-level ones in the end", LABELS,
+# Each figure: what it shows, the label of x, and its points.
+FIGURES: Mapping[str, tuple[str, str, Callable[[Recipe], Iterator[FigurePoint]]]] = {
+    "2": ("more training problems and a larger model solve more", "size", _figure_2),
+    "5": ("verification takes off with many labels", LABELS, _figure_5),
+    "6a": ("token-level verifiers beat solution-level ones in the end", LABELS,
                      partial(_figure_6, variants=LEVELS)),
-    "6b": FigurePlan("the joint objective beats verification alone", LABELS,
+    "6b": ("the joint objective beats verification alone", LABELS,
                      partial(_figure_6, variants=OBJECTIVES)),
-    "6c": FigurePlan("a large generator with a small verifier beats the reverse", LABELS,
+    "6c": ("a large generator with a small verifier beats the reverse", LABELS,
                      _figure_6c),
-    "7a": FigurePlan("accuracy rises with completions, and falls with very many", COMPLETIONS,
+    "7a": ("accuracy rises with completions, and falls with very many", COMPLETIONS,
                      partial(_figure_7, strategies=(BEST, MAJORITY, "odds", COVERAGE))),
-    "7b": FigurePlan("the more completions, the more voters pay", "voters",
+    "7b": ("the more completions, the more voters pay", "voters",
                      partial(_figure_7, strategies=(VOTERS,))),
-    "8": FigurePlan("dropout helps fine-tuning and solution-level verifiers", "problems",
+    "8": ("dropout helps fine-tuning and solution-level verifiers", "problems",
                     _figure_8),
-    "direct": FigurePlan("an answer without steps is far worse (20.6 to 5.2 in the paper)",
+    "direct": ("an answer without steps is far worse (20.6 to 5.2 in the paper)",
                          "problems", _direct),
 }  # fmt: skip
 
@@ -352,7 +345,7 @@ def figure_recipe(preset: Preset, name: str) -> tuple[Stages, list[FigurePoint]]
     if name not in FIGURES:
         raise UnknownNameError("figure", name, FIGURES)
     recipe = Recipe(preset, preset.seeds[0])
-    points = list(FIGURES[name].points(recipe))
+    points = list(FIGURES[name][2](recipe))
     return recipe.stages, points
 
 

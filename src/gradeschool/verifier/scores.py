@@ -222,15 +222,14 @@ def is_model(spec: str) -> bool:
 class ScoreRow(NamedTuple):
     """One completion's score by one verifier.
 
-    key: of the completion. verifier: its name and digest. length: number of tokens of the solution,
-    by the generator's tokenizer if there is a generator. logprob: their mean log-probability under
-    the named generator, None without one. values, tokens: at each token, if requested.
+    key: of the completion. verifier: its name and digest. logprob: the mean log-probability of the
+    solution's tokens under the named generator, None without one. values, tokens: at each token, if
+    requested.
     """
 
     key: str
     verifier: str
     score: float
-    length: int
     logprob: float | None = None
     generator: str | None = None
     values: list[float] | None = None
@@ -245,27 +244,26 @@ def scores_path(source: Path) -> Path:
 
 
 def read_scores(path: Path) -> Iterator[ScoreRow]:
-    """Yield the rows of a file of scores, without incomplete ones; no rows if there is no file."""
+    """Yield the rows of a file of scores, without incomplete ones; no rows if there is no file.
+
+    A log-probability that is no finite number is None.
+    """
     if not path.exists():
         return
     try:
         with path.open("rb") as file:
             for fields, _ in map(parse_line, file):
-                try:
-                    logprob = fields.get("logprob")
-                    if logprob is not None:
-                        logprob = float(logprob) if isfinite(logprob) else None
-                    row = ScoreRow(
-                        str(fields["key"]), str(fields["verifier"]), float(fields["score"]),
-                        int(fields.get("length") or 0), logprob,
-                        fields.get("generator"), fields.get("values"), fields.get("tokens"),
-                    )  # fmt: skip
-                except (KeyError, TypeError, ValueError, OverflowError):
-                    continue
-                if isfinite(row.score):
-                    yield row
+                row = ScoreRow(*map(fields.get, ScoreRow._fields))  # type: ignore[arg-type]
+                names = isinstance(row.key, str) and isinstance(row.verifier, str)
+                if names and is_finite(row.score):
+                    yield row if is_finite(row.logprob) else row._replace(logprob=None)
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+
+def is_finite(value: object) -> bool:
+    """Return whether a JSON value is a finite number."""
+    return isinstance(value, int | float) and isfinite(value)
 
 
 def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
@@ -338,7 +336,7 @@ def add_scores(
                     f"the verifier {scorer.name!r} gives a completion the score {score!r}; train "
                     "it again with a smaller learning rate"
                 )
-            row = ScoreRow(key, scorer.name, score, len(by_token or ids))
+            row = ScoreRow(key, scorer.name, score)
             if generator is not None:
                 mean = sum(by_token) / len(by_token)
                 row = row._replace(logprob=mean, generator=generator.name)

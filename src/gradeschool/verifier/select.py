@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from math import comb, exp
 from random import Random
 from statistics import NormalDist
@@ -18,6 +17,7 @@ from gradeschool.scoring.at_k import pass_at_k, steps
 from gradeschool.scoring.statistics import Interval, interval_of_mean, wilson_of_mean
 
 LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every other vote's
+DRAWS = 20  # random subsets of a problem's completions, for votes among fewer than all
 LEAST_ODDS = 1e-3  # a probability is at least this far from 0 and 1
 MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
 TOP, LOGPROB, VERIFIER = "top", "logprob", "verifier"
@@ -68,18 +68,6 @@ WEIGHTS: dict[str, Callable[[Option], float]] = {
 BY_LOGPROB = (LOGPROB, "probable")  # need log-probabilities
 
 
-class SelectionSettings(NamedTuple):
-    """How answers are selected.
-
-    voters: numbers k of the verifier's best completions that vote. draws: random subsets per
-    problem, for votes among fewer than all.
-    """
-
-    voters: Sequence[int] = (5,)
-    draws: int = 20
-    seed: int = 0
-
-
 def title_of(strategy: str, short: bool = False) -> str:
     """Return the title of a strategy; short: for narrow columns."""
     name, _, k = strategy.partition(" ")
@@ -109,19 +97,24 @@ class ProblemResult(NamedTuple):
 
 
 def pick(
-    case: RankedProblem, has_logprob: bool, settings: SelectionSettings, ns: Sequence[int]
+    case: RankedProblem,
+    has_logprob: bool,
+    ns: Sequence[int],
+    voters: Sequence[int] = (5,),
+    seed: int = 0,
 ) -> ProblemResult:
-    """Return the results of every strategy on one problem.
+    """Return the results of every strategy on one problem, for each number n of its completions.
 
+    voters: numbers k of the verifier's best completions that vote; seed: of the random subsets.
     A vote goes to the answer with the largest sum of weights; a tie to the answer seen first, among
     the verifier's best k to the one with the highest score. Votes of all subsets are over the same
     random subsets.
     """
     options, count = case.options, len(case.options)
     sizes = sorted({n for n in ns if n < count} | {count})
-    source = Random(f"{settings.seed} {case.problem}")  # noqa: S311  (statistics, no secret)
+    source = Random(f"{seed} {case.problem}")  # noqa: S311  (statistics, no secret)
     everyone = list(range(count))
-    orders = [source.sample(everyone, count) for _ in range(settings.draws)]
+    orders = [source.sample(everyone, count) for _ in range(DRAWS)]
     answers = [option.answer for option in options]
     right = {option.answer: option.right for option in options} | {None: False}
     votes = {name: [weigh(option) for option in options] for name, weigh in WEIGHTS.items()
@@ -140,7 +133,7 @@ def pick(
         ranked = [sorted(chosen, key=ranks.__getitem__) for chosen in drawn]
         ballots = [(name, weights, drawn) for name, weights in votes.items()]
         ballots += [(f"{TOP} {k}", votes[MAJORITY], [best[:k] for best in ranked])
-                    for k in settings.voters]  # fmt: skip
+                    for k in voters]  # fmt: skip
         for name, weights, chosen in ballots:
             elected = [_elect(answers, weights, each) for each in chosen]
             share = sum(right[answer] for answer in elected) / len(elected)
@@ -166,20 +159,16 @@ def _elect(
     return max(sums, key=sums.__getitem__, default=None)
 
 
-@lru_cache(256)
-def rank_weights(count: int, n: int) -> tuple[float, ...]:
-    """Return the probability of each rank of `count` to be the best of n, drawn without repeats."""
-    return tuple(comb(count - 1 - rank, n - 1) / comb(count, n) for rank in range(count))
-
-
 def best_of(options: Sequence[Option], scores: Sequence[float], n: int) -> float:
     """Return the probability that the best by these scores is right, over all subsets of n.
 
     For equal scores, the earlier completion is the better one.
     """
-    order = sorted(range(len(options)), key=lambda index: -scores[index])
-    weights = rank_weights(len(options), n)
-    return sum(weights[rank] for rank, index in enumerate(order) if options[index].right)
+    count = len(options)
+    order = sorted(range(count), key=lambda index: -scores[index])
+    subsets = comb(count, n)
+    return sum(comb(count - 1 - rank, n - 1) / subsets
+               for rank, index in enumerate(order) if options[index].right)  # fmt: skip
 
 
 # AUC
@@ -279,18 +268,12 @@ def break_even_auc(cases: Sequence[RankedProblem]) -> float | None:
 
 
 class CurvePoint(NamedTuple):
-    """One point of a curve.
-
-    n: number of completions. gain: accuracy minus that of the majority vote of as many completions,
-    problem by problem.
-    """
+    """One point of a curve; n: number of completions."""
 
     n: int
     problems: int
     accuracy: float
     ci95: Interval
-    gain: float
-    gain_ci95: Interval
 
 
 def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
@@ -299,14 +282,10 @@ def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list
     for n in steps(most):
         enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
         count = len(enough)
-        base = [outcome.by_strategy[MAJORITY][place] for outcome, place in enough]
         for name, points in curves.items():
             values = [outcome.by_strategy[name][place] for outcome, place in enough]
-            gains = [value - other for value, other in zip(values, base, strict=True)]
             # Disjoint sets of completions over which a problem's value is a mean.
             groups = most if name == MEAN else max(1, most // n)
-            points.append(CurvePoint(
-                n, count, sum(values) / count, wilson_of_mean(values, count * groups),
-                sum(gains) / count, interval_of_mean(gains, -1.0),
-            ))  # fmt: skip
+            interval = wilson_of_mean(values, count * groups)
+            points.append(CurvePoint(n, count, sum(values) / count, interval))
     return curves

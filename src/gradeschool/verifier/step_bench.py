@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import accumulate, pairwise
@@ -142,21 +143,19 @@ def measure_prm_score(
     that of the authors is 0.5 (ssmisya/PRMBench, mr_eval/tasks/prmtest_classified/task.py).
     None for rows whose steps are not all labelled, and without scores.
     """
-    if not predictions.scores or not predictions.thresholds:
+    hits: Counter[bool] = Counter()  # steps predicted as labelled, by label
+    missed = 0
+    for row, scores in zip(rows, predictions.scores or (), strict=False):
+        for number, score in enumerate(scores or () if row.errors is not None else ()):
+            is_right = number not in (row.errors or ())
+            if (score >= threshold_for(row, predictions.thresholds or ())) == is_right:
+                hits[is_right] += 1
+            else:
+                missed += 1
+    if not hits and not missed:
         return None
-    counts = {True: [0, 0], False: [0, 0]}  # by label: predicted otherwise, and as labelled
-    for row, scores in zip(rows, predictions.scores, strict=True):
-        if row.errors is None or scores is None:
-            continue
-        threshold = threshold_for(row, predictions.thresholds)
-        for number, score in enumerate(scores):
-            is_right = number not in row.errors
-            counts[is_right][(score >= threshold) == is_right] += 1
-    if not any(map(sum, counts.values())):
-        return None
-    missed = counts[True][0] + counts[False][0]
     f1, negative = (2 * hit / (2 * hit + missed) if hit else 0.0
-                    for hit in (counts[True][1], counts[False][1]))  # fmt: skip
+                    for hit in (hits[True], hits[False]))  # fmt: skip
     return {"score": (f1 + negative) / 2, "f1": f1, "negative_f1": negative}
 
 
@@ -164,10 +163,7 @@ def measure_prm_score(
 
 
 def first_below(scores: StepScores | None, threshold: float) -> int | None:
-    """Return the number of the first step below a threshold, NO_ERROR if there is none.
-
-    None without scores.
-    """
+    """Return the first step below a threshold, NO_ERROR for none; None without scores."""
     if scores is None:
         return None
     return next((number for number, score in enumerate(scores) if score < threshold), NO_ERROR)
@@ -242,35 +238,26 @@ def load_solutions(spec: str, limit: int | None) -> Sequence[LabelledSteps]:
     limit: at most this many, evenly spread, because files have erroneous rows first. Raises
     InputError for a file that cannot be read, DataError for other rows.
     """
+    by_id: dict[str, LabelledSteps] = {}
     if spec == "processbench":
-        rows = load_step_labels()
+        by_id = {row.id: row for row in load_step_labels()}
     elif Path(spec).is_file():
-        by_id: dict[str, LabelledSteps] = {}
-        for fields in _read_fields(Path(spec)):
-            for row in _prmbench(fields) if "error_steps" in fields else [labelled_steps(fields)]:
-                by_id.setdefault(row.id, row)
-        rows = list(by_id.values())
-    else:
-        raise InputError(f"there is no benchmark {spec!r}; give processbench, or a file with rows "
-                         "of ProcessBench or PRMBench")  # fmt: skip
+        with closing(read_rows(Path(spec))) as lines:
+            for line in lines:
+                if line.fault:
+                    raise InputError(f"row {line.number} of {spec!r} {line.fault}; remove it")
+                is_prm = "error_steps" in line.fields
+                for row in _prmbench(line.fields) if is_prm else [labelled_steps(line.fields)]:
+                    by_id.setdefault(row.id, row)
+    if not by_id:
+        raise InputError(
+            f"there are no labelled solutions in {spec!r}; give processbench, or a file with rows "
+            "of ProcessBench or PRMBench"
+        )
+    rows = list(by_id.values())
     if limit is None or limit >= len(rows):
         return rows
     return [rows[number * len(rows) // limit] for number in range(limit)]
-
-
-def _read_fields(path: Path) -> list[Mapping[str, Any]]:
-    """Return the rows of a file; raises InputError for one that is no JSON object, and for none."""
-    found = []
-    with closing(read_rows(path)) as lines:
-        for line in lines:
-            if line.fault:
-                raise InputError(
-                    f"row {line.number} of {str(path)!r} {line.fault}; fix or remove it"
-                )
-            found.append(line.fields)
-    if not found:
-        raise InputError(f"{str(path)!r} has no rows; give one for each solution")
-    return found
 
 
 def _prmbench(fields: Mapping[str, Any]) -> list[LabelledSteps]:

@@ -16,7 +16,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -33,8 +32,14 @@ from gradeschool.atomic import FolderLock, append_lines, write_json
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import dataset_of, fingerprint, read_json
 from gradeschool.formats.samples import ReadOptions
-from gradeschool.models.gguf_file import LIKELIHOOD, VERIFIER_FILE
+from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
+from gradeschool.scoring.candidates import (
+    CandidateRun,
+    count_labels,
+    describe_labels,
+    one_run,
+)
 from gradeschool.signals import stop_flag
 from gradeschool.verifier.base_model import (
     BaseModel,
@@ -43,12 +48,6 @@ from gradeschool.verifier.base_model import (
     identify_model,
     load_folder,
     save_folder,
-)
-from gradeschool.verifier.candidates import (
-    CandidateRun,
-    count_labels,
-    describe_labels,
-    one_run,
 )
 from gradeschool.verifier.data import (
     Item,
@@ -69,6 +68,7 @@ BETAS, MOMENTUM, CLIP = (0.9, 0.95), 0.95, 1.0
 SMALL_MODEL = 10_000_000  # weights; a batch of a smaller model is one pass
 SHOW_SECONDS = 10.0
 PROBED = 4_000  # solutions from which --init-row probe fits the head
+LEAST_HEAD_LR = 1e-3  # by default: at 1e-5 a head cannot move
 ROW_SHARE = 0.1  # of the head's learning rate, for the reserved token's row
 EVALUATIONS = 10  # by --dev
 AUC = "auc_within"
@@ -105,16 +105,11 @@ class TrainingSettings:
 
 
 class TrainingJob(NamedTuple):
-    """Where and how a training runs; none of it changes the model.
-
-    command: the command line, for training.json. trackers: of the Trainer ("wandb").
-    """
+    """Where and how a training runs; trackers: of the Trainer ("wandb")."""
 
     output: Path
-    command: str = ""
     save_every: int = 200
     trackers: Sequence[str] = ()
-    dry_run: bool = False
     note: Note = lambda _: None
 
 
@@ -151,8 +146,8 @@ def run_training(
     """Train what `prepare` returns into the job's folder, from its last checkpoint if there is one.
 
     facts: what determines the model; a folder continues only with the same facts. Returns the
-    fields of training.json; their "status" is "running" if a signal ended the training early,
-    "planned" for a dry run. Raises StoreError for a folder that holds something else.
+    fields of training.json; their "status" is "running" if a signal ended the training early.
+    Raises StoreError for a folder that holds something else.
     """
     output, work = job.output, job.output / UNFINISHED
     known = read_json(output / TRAINING_FILE)
@@ -167,16 +162,15 @@ def run_training(
             )
         if known.get("status") == "finished":
             return known
-    elif output.is_dir() and any(output.iterdir()) and not job.dry_run:
+    elif output.is_dir() and any(output.iterdir()):
         raise StoreError(f"{str(output)!r} holds other files; give a new folder with -o")
     prepared = prepare()
     torch.manual_seed(settings.seed)
     trainer = OwnTrainer(job, settings, prepared)
     trained = sum(each.numel() for each in prepared.model.parameters() if each.requires_grad)
     updates = trainer.args.max_steps
-    fields = {"status": "planned", "settings": plain_facts, "updates": updates,
-              "weights": trainer.weights, "trained_weights": trained,
-              "command": job.command}  # fmt: skip
+    fields: dict[str, Any] = {"status": "running", "settings": plain_facts, "updates": updates,
+                              "weights": trainer.weights, "trained_weights": trained}  # fmt: skip
     job.note(
         f"{trainer.weights:,} weights, {trained:,} of them trained; {len(prepared.items):,} items, "
         f"{updates:,} updates of {trainer.batch}; {trainer.args.world_size} processes on "
@@ -187,20 +181,18 @@ def run_training(
             f"{len(prepared.left_out)} problems are longer than the model's "
             f"{prepared.base.context} tokens and left out: {', '.join(prepared.left_out[:5])}"
         )
-    if job.dry_run:
-        return fields
     is_first = trainer.is_world_process_zero()
     with ExitStack() as stack:
         stop = stack.enter_context(stop_flag())
         work.mkdir(parents=True, exist_ok=True)
         if is_first:
             stack.enter_context(FolderLock(output))
-            write_json(output / TRAINING_FILE, {**fields, "status": "running"})
+            write_json(output / TRAINING_FILE, fields)
         trainer.add_callback(StopOnSignal(stop))
         trainer.train(resume_from_checkpoint=last_checkpoint(work))
         done, losses = trainer.state.global_step, trainer.mean_losses()
         if stop.requested and done < updates:
-            return {**fields, "updates": done, "status": "running"}
+            return {**fields, "updates": done}
         if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
             state = trainer.accelerator.get_state_dict(trainer.model_wrapped)
             if is_first:
@@ -262,7 +254,7 @@ class OwnTrainer(Trainer):
         measures = prepared.evaluate is not None
         every = max(1, updates // EVALUATIONS) if measures else job.save_every
         arguments = TrainingArguments(
-            output_dir=gettempdir() if job.dry_run else str(job.output / UNFINISHED),
+            output_dir=str(job.output / UNFINISHED),
             max_steps=updates,
             per_device_train_batch_size=micro,
             gradient_accumulation_steps=passes,
@@ -480,9 +472,10 @@ class VerifierTraining(TrainingSettings):
     the initial weights, None for the generator. batch: solutions of an update. level, objective:
     the paper's are "token" and "joint". language: the text of the language loss, see
     `verifier_items`; None for the reference solutions, with the level "likelihood" the right
-    samples. head_lr: see `OwnTrainer.create_optimizer`. init_row: "probe" begins the head from a
-    ridge regression on mean states. dev: a run on other problems, by whose AUC within problems the
-    best weights are kept; the training ends after `patience` evaluations without a better one.
+    samples. head_lr: see `OwnTrainer.create_optimizer`; None for lr, but at least LEAST_HEAD_LR.
+    init_row: "probe" begins the head from a ridge regression on mean states. dev: a run on other
+    problems, by whose AUC within problems the best weights are kept; the training ends after
+    `patience` evaluations without a better one.
     """
 
     generator: str
@@ -493,7 +486,7 @@ class VerifierTraining(TrainingSettings):
     objective: Objective = "joint"
     language: Language | None = None
     supervision: Supervision = "outcome"
-    head_lr: float = 1e-2
+    head_lr: float | None = None
     init_row: Literal["random", "probe"] = "random"
     dev: str | None = None
     patience: int = 3
@@ -571,11 +564,11 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
                 f"{len(found.undecided)} problems have no solution whose first wrong step is "
                 "decided, and are left out"
             )
-        items = found.items if job.dry_run else _begin(verifier, found.items, settings, job.note)
+        items = _begin(verifier, found.items, settings, job.note)
         adapters = change_model(base.model, settings)
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
-            _warn_of_constant(settings, items, losses, job.note)
+            _warn_of_heads(verifier, settings, items, losses, job.note)
             fields = {**verifier.save_fields(), "level": str(level)}
             save_folder(base, folder, adapters)
             write_json(folder / VERIFIER_FILE, fields)
@@ -588,7 +581,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             found.too_long,
             None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level),
             settings.patience,
-            settings.head_lr,
+            settings.head_lr or max(settings.lr, LEAST_HEAD_LR),
         )
 
     return run_training(job, settings, facts, prepare)
@@ -616,10 +609,19 @@ def _begin(
     return items
 
 
-def _warn_of_constant(
-    settings: VerifierTraining, items: Sequence[Item], losses: Mapping[str, float], note: Note
+def _warn_of_heads(
+    verifier: Verifier,
+    settings: VerifierTraining,
+    items: Sequence[Item],
+    losses: Mapping[str, float],
+    note: Note,
 ) -> None:
-    """Say that the squared error ends at that of a constant."""
+    """Say that the gain changed its sign, or that the squared error ends at that of a constant."""
+    if verifier.kind == LOGIT and verifier.gain.item() < 0:
+        note(
+            "the head's gain changed its sign: its learning rate is too high for so few labels; "
+            "give a lower --head-lr"
+        )
     if settings.objective == "pairwise" or settings.level == Level.LIKELIHOOD:
         return
     total = right = 0

@@ -10,8 +10,8 @@ from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.datasets.load import load_dataset
 from gradeschool.formats.own_run import to_line
 from gradeschool.formats.samples import ReadOptions
+from gradeschool.scoring.candidates import read_candidates
 from gradeschool.scoring.sources import load_runs
-from gradeschool.verifier.candidates import read_candidates
 
 
 def dataset_file(folder: Path, questions: Sequence[str]) -> Path:

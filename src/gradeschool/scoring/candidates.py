@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +38,7 @@ class ProblemCandidates(NamedTuple):
     """A problem with its completions, in the order of their numbers."""
 
     problem: Problem
-    candidates: Sequence[Candidate]
+    candidates: list[Candidate]
 
     @property
     def outcome(self) -> tuple[int, int]:
@@ -77,35 +76,30 @@ def read_candidates(
     folder = Path(spec)
     reader = scorer_for([manifest_of(folder) if folder.exists() else {}], scorer)
     runs = []
-    for chosen in choose_runs([spec], options, warn):
-        table = scored_table(chosen.run, [reader])
-        problems: dict[str, Problem] = {}
-        candidates: defaultdict[str, list[Candidate]] = defaultdict(list)
+    for run, path, manifest, _ in choose_runs([spec], options, warn):
+        table = scored_table(run, [reader])
+        problems: dict[str, ProblemCandidates] = {}
         for sample, problem, (verdict,) in zip(
             table.samples, table.problems(), table.verdicts, strict=True
         ):
             if verdict.outcome is not Outcome.ERROR:
-                problems[problem.id] = problem
-                candidates[problem.id].append(Candidate(
-                    sample_key(sample, problem),
-                    sample.sample,
-                    sample.text,
-                    finished=sample.finish != Finish.LENGTH,
-                    answer=verdict.answer.value if verdict.answer else None,
-                    right=verdict.correct,
-                ))  # fmt: skip
-        if not candidates:
-            raise InputError(
-                f"{str(chosen.path)!r} has no readable completion of {chosen.run.name!r}"
-            )
-        answered = [
-            ProblemCandidates(problems[id], sorted(each, key=lambda candidate: candidate.sample))
-            for id, each in candidates.items()
-        ]
-        failed = len(chosen.run.samples) - sum(map(len, candidates.values()))
-        runs.append(CandidateRun(
-            chosen.run.name, chosen.path, chosen.manifest, reader.name, answered, failed
-        ))  # fmt: skip
+                problems.setdefault(problem.id, ProblemCandidates(problem, [])).candidates.append(
+                    Candidate(
+                        sample_key(sample, problem),
+                        sample.sample,
+                        sample.text,
+                        finished=sample.finish != Finish.LENGTH,
+                        answer=verdict.answer.value if verdict.answer else None,
+                        right=verdict.correct,
+                    )
+                )
+        if not problems:
+            raise InputError(f"{str(path)!r} has no readable completion of {run.name!r}")
+        for each in problems.values():
+            each.candidates.sort(key=lambda candidate: candidate.sample)
+        failed = len(run.samples) - sum(len(each.candidates) for each in problems.values())
+        answered = list(problems.values())
+        runs.append(CandidateRun(run.name, path, manifest, reader.name, answered, failed))
     return runs
 
 
