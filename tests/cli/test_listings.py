@@ -44,30 +44,21 @@ def test_the_list_as_json(gradeschool: Command) -> None:
 
 @pytest.mark.official
 @pytest.mark.parametrize("name", DIGESTS)
-def test_prompts_to_the_byte(data: Path, name: str) -> None:
-    """`--format nul` writes the harness's own bytes, nothing before, between or behind them."""
-    import subprocess
-
-    from tests.support.command import SCRIPT, environment
-
-    result = subprocess.run(
-        [SCRIPT, "protocols", "prompts", name, "-d", "gsm8k", "--format", "nul"],
-        capture_output=True,
-        env=environment({}),
-    )
-    assert (result.returncode, result.stderr) == (0, b"")
-    assert hashlib.sha256(result.stdout).hexdigest() == DIGESTS[name]
+def test_prompts_to_the_byte(gradeschool: Command, data: Path, name: str) -> None:
+    """Every prompt is the harness's own."""
+    result = gradeschool("protocols", "prompts", name, "-d", "gsm8k")
+    prompts = (json.loads(line)["prompt"] for line in result.out.splitlines())
+    whole = "".join(f"{prompt}\0" for prompt in prompts)
+    assert hashlib.sha256(whole.encode()).hexdigest() == DIGESTS[name]
 
 
-def test_prompts_in_both_formats(gradeschool: Command, tmp_path: Path) -> None:
-    """A line of JSON or NUL-ended bytes for each problem, in order, whatever the text holds."""
+def test_prompts_are_json_lines(gradeschool: Command, tmp_path: Path) -> None:
+    """A line for each problem, in order, whatever the text holds."""
     questions = ["How many?\nTwo lines", "a\u2028b", "数 é", "\ud800"]
     rows = [
         {"id": f"p{place}", "question": text, "answer": "1"} for place, text in enumerate(questions)
     ]
     path = jsonl(tmp_path / "problems.jsonl", rows)
-    nul = gradeschool("protocols", "prompts", "openai/2021", "-d", path, "--format", "nul", "-n", 3)
-    assert nul.out == "".join(f"{text}\n\0" for text in questions[:3])
     lines = gradeschool("protocols", "prompts", "openai/2021", "-d", path).out.splitlines()
     assert [json.loads(line) for line in lines] == [
         {"id": f"p{place}", "prompt": f"{text}\n"} for place, text in enumerate(questions)
@@ -81,12 +72,6 @@ def test_prompts_of_a_chat(gradeschool: Command) -> None:
     assert [[turn["role"] for turn in chat["messages"]] for chat in chats] == [
         ["system", "user"]
     ] * 2
-    nul = gradeschool(
-        *("protocols", "prompts", "zero-shot/chat", "-d", "sample", "-n", 2, "--format", "nul")
-    )
-    assert [json.loads(text) for text in nul.out.split("\0")[:-1]] == [
-        chat["messages"] for chat in chats
-    ]
 
 
 def test_a_begun_answer_is_marked(gradeschool: Command, data: Path) -> None:

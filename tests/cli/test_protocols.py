@@ -134,10 +134,7 @@ def test_bytes_of_a_chat_are_its_messages_as_json() -> None:
     assert prompt_bytes(prompt).isascii()
 
 
-# `gradeschool protocols diff`: fields, prompts, known disagreements, recorded runs.
-
-
-BEFORE, AFTER = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
+# `gradeschool protocols diff`
 
 
 @pytest.mark.official
@@ -150,7 +147,6 @@ def test_the_fields_that_differ(gradeschool: Command, data: Path) -> None:
     assert fields["decoding: max_tokens"] == (256, 512)
     assert fields["prompt: question"] == ("Q: {question}\nA:", "Question: {question}\nAnswer:")
     assert "-A: There are 15 trees originally." in "\n".join(results["prompt_diff"])
-    assert results["scorers"] == ["lm-eval/gsm8k-cot/strict-match", "olmes/gsm8k-tulu"]
     assert len(set(results["prompt_sha256"])) == 2
     shown = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k").out
     assert "decoding: max_tokens  256 " in shown
@@ -162,7 +158,6 @@ def test_protocols_of_the_same_prompt(gradeschool: Command, data: Path) -> None:
     shown = gradeschool("protocols", "diff", "olmes/gsm8k", "olmo-eval/gsm8k").out
     assert "the prompts of problem 0 of gsm8k are the same" in shown
     assert "integers" not in shown  # summaries say in words what other fields say
-    assert "It is 10" in shown  # the lost sign, a known quirk of one of their scorers
     same = gradeschool("protocols", "diff", "olmes/gsm8k", "olmes/gsm8k")
     assert same.out.startswith("every field is the same\n")
 
@@ -171,7 +166,7 @@ def test_protocols_of_two_datasets_are_shown_on_the_same_problem(
     gradeschool: Command, data: Path
 ) -> None:
     names = ("lm-eval/gsm8k-cot", "lm-eval/gsm8k-platinum-cot")
-    results = gradeschool("protocols", "diff", *names, "--problem", "1318", "--json").json()
+    results = gradeschool("protocols", "diff", *names, "--json").json()
     assert [item["field"] for item in results["fields"]] == ["dataset"]
     assert results["prompt_diff"] == []
     shown = gradeschool("protocols", "diff", *names).out
@@ -179,30 +174,16 @@ def test_protocols_of_two_datasets_are_shown_on_the_same_problem(
     assert "the prompts of problem 0 of gsm8k are the same" in shown
 
 
-def test_scorers_with_the_completions_they_are_known_to_read_apart(gradeschool: Command) -> None:
-    results = gradeschool("protocols", "diff", BEFORE, AFTER, "--json").json()
-    says = {(item["completion"], item["gold"]): item["outcomes"] for item in results["quirks"]}
-    assert says["ANSWER: 711", "11"] == ["correct", "wrong"]
-    shown = gradeschool("protocols", "diff", BEFORE, AFTER).out
-    assert "ANSWER: 711         11     correct" in shown
-    agree = gradeschool("protocols", "diff", "openai/2021", "lm-eval/gsm8k@0.3").out
-    assert "they agree on every completion on which either is known to be unusual" in agree
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["openai/2021", "multi-pattern"], None),
-        (
-            ["lm-eval/gsm8k", "multi-pattern"],
-            "'lm-eval/gsm8k' is a protocol and 'multi-pattern' is a scorer",
-        ),
+        (["openai/2021", "multi-pattern"], "'multi-pattern' is a scorer; give two protocols"),
         (["lm-eval/gsm8k", "nope"], "no protocol or scorer is called 'nope'"),
     ],
 )
 def test_what_cannot_be_compared(
-    gradeschool: Command, words: list[str], message: str | None, data: Path
+    gradeschool: Command, words: list[str], message: str, data: Path
 ) -> None:
     result = gradeschool("protocols", "diff", *words)
-    assert result.status == (0 if message is None else 2)
-    assert result.err.startswith(f"gradeschool: {message}" if message else "")
+    assert result.status == 2
+    assert result.err.startswith(f"gradeschool: {message}")

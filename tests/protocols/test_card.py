@@ -12,7 +12,6 @@ from gradeschool.protocols.card import (
     prompt_lines,
     protocol_differences,
     read_source,
-    scorer_splits,
 )
 from gradeschool.protocols.registry import packages
 
@@ -61,10 +60,3 @@ def test_chats_are_compared_by_turns() -> None:
     assert [line[0] for line in lines[3:]] == [" ", "-", "+", " "]
     assert prompt_lines(cards[0]["example"])[2:] == ["[user]", "How many?"]
     assert protocol_differences(cards[0], cards[0]) == {}
-
-
-def test_splits_are_where_two_scorers_differ() -> None:
-    cards = map(describe_scorer, ("openai/2021", "lm-eval/gsm8k/strict-match"))
-    splits = scorer_splits(*cards)
-    assert ("#### 18.", "wrong", "correct") in [(q["completion"], a, b) for q, a, b in splits]
-    assert all(first != second for _, first, second in splits)

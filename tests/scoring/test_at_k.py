@@ -44,14 +44,11 @@ def test_a_vote_is_that_of_majority_vote_and_right_where_its_answer_is(
     won = vote(ballots)
     assert won.answer == majority_vote([ballot.answer for ballot in ballots])
     assert won.correct == (won.answer == "1")
-    counted = vote(ballots, invalid_votes=True)
-    assert counted.answer == majority_vote([ballot.answer or "[invalid]" for ballot in ballots])
 
 
-def test_samples_without_an_answer_vote_only_if_asked() -> None:
+def test_samples_without_an_answer_do_not_vote() -> None:
     ballots = [Ballot(None, False), Ballot(None, False), Ballot("1", True)]
     assert vote(ballots) == ("1", True, False)
-    assert vote(ballots, invalid_votes=True) == ("[invalid]", False, False)
     assert vote(ballots[:2]) == (None, False, False)
     assert vote([Ballot("2", False), Ballot("1", True)]) == ("2", False, True)
 

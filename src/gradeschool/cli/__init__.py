@@ -40,7 +40,7 @@ GROUPS = {
         "verifier": "Fine-tune, sample, train a verifier, score and rank completions.",
     },
     "Protocols and data": {
-        "protocols": "List, show and compare protocols and scorers; print prompts.",
+        "protocols": "List and show protocols and scorers; compare protocols; print prompts.",
         "data": "List, fetch, verify and generate datasets.",
     },
 }

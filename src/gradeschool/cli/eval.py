@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.cli.config import config_options, write_config
+from gradeschool.cli.config import config_option
 from gradeschool.cli.options import (
     FiniteRange,
     Verb,
@@ -49,7 +49,7 @@ request_options = with_options(
     click.option("--calculator/--no-calculator", default=None,
                  help="Insert the results of annotations (<<48/2=24>>) while the model writes; "
                       "on by default for tiny."),
-    click.option("--connections", "--max-connections", type=click.IntRange(1, 4096),
+    click.option("--connections", type=click.IntRange(1, 4096),
                  help="Requests in flight; by default 16, raised to up to 256 if that is faster."),
     click.option("--batch", is_flag=True, help="Use the Batch API: half the price, within a day."),
     click.option("--timeout", type=FiniteRange(min=0.1), default=600.0, show_default=True,
@@ -106,22 +106,18 @@ request_options = with_options(
 @request_options
 @click.option("--dry-run", is_flag=True,
               help="Print the number of requests and the cost; send nothing.")  # fmt: skip
-@config_options
+@config_option
 @click.option("--log", "loggers", multiple=True, type=click.Choice(["wandb", "mlflow"]),
               help="Log the run to Weights & Biases or MLflow; may be repeated.")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @json_option
-@click.pass_context
 def command(
-    context: click.Context,
-    /,
     models: tuple[str, ...],
     protocols: tuple[str, ...],
     dry_run: bool,
     loggers: tuple[str, ...],
     quiet: bool,
     as_json: bool,
-    save_config: Path | None,
     **settings: Any,
 ) -> None:
     """Evaluate models: store their completions and score them.
@@ -139,8 +135,6 @@ def command(
 
         check_loggers(loggers)
     jobs = prepare_jobs(models, protocols, settings)
-    if save_config is not None:
-        write_config(context, save_config)
     if dry_run:
         print_estimates(jobs, as_json)
         return

@@ -16,7 +16,6 @@ from gradeschool.cli.options import (
     print_json,
     read_options,
     scorers_option,
-    size_in_words,
     warn,
 )
 from gradeschool.errors import InputError
@@ -38,9 +37,6 @@ ENDINGS = {"lm-eval": "", "inspect": ".eval", "parquet": ".parquet"}  # "": file
 @click.option("--push", "repo", metavar="OWNER/NAME",
               help="Upload the files to the Hugging Face hub; a new repository is "
                    "private.")  # fmt: skip
-@click.option(
-    "--dry-run", is_flag=True, help="Print what would be written; write and send nothing."
-)
 @dataset_option
 @json_option
 def command(
@@ -50,7 +46,6 @@ def command(
     scorers: tuple[str, ...],
     force: bool,
     repo: str | None,
-    dry_run: bool,
     dataset: str | None,
     as_json: bool,
 ) -> None:
@@ -98,15 +93,6 @@ def command(
     written = list(map(str, paths.values()))
     for path in paths.values():
         require_free(path, force)
-    if dry_run:
-        if as_json:
-            print_json({"files": written, "repository": repo})
-            return
-        say("\n".join(f"would write {path}" for path in written))
-        if repo:
-            say(f"would upload to the dataset repository {repo}, with a README.md unless it has "
-                "one")  # fmt: skip
-        return
     size = exports.save_files(output, files)
     commit = {}
     if repo is not None:
@@ -124,7 +110,7 @@ def command(
                     "scorers": by, **commit})  # fmt: skip
     else:
         say("\n".join([*written, *commit.values()]))
-        say(f"{count(answered, 'completion')}, {size_in_words(size)}, scored by {', '.join(by)}")
+        say(f"{count(answered, 'completion')}, scored by {', '.join(by)}")
     for score in run.scores:
         if not score.is_exact:
             warn(f"{score.name} itself fails on texts: the export has no accuracy by it")

@@ -300,11 +300,6 @@ def exit_for_faults(faults: int) -> None:
         sys.exit(3)
 
 
-def size_in_words(size: int) -> str:
-    """Return a number of bytes in a readable unit: "48 kB", "1.3 MB"."""
-    return f"{size / 1e6:,.1f} MB" if size >= 999_500 else f"{size / 1e3:,.0f} kB"
-
-
 def print_json(value: Any) -> None:
     """Print a JSON value on stdout, in ASCII so that any string can be written."""
     import json

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import click
@@ -18,11 +17,18 @@ from gradeschool.cli.options import (
     warn,
 )
 from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.reports.printable import say
+
+TITLES = {
+    "protocols": "Protocols: prompt, decoding and scorers",
+    "scorers": "Scorers: how an answer is extracted and compared",
+    "votes": "Votes: one verdict from all samples of a problem",
+}
 
 
 @click.group(cls=VerbGroup)
 def command() -> None:
-    """List, show and compare protocols and scorers; print prompts.
+    """List and show protocols and scorers; compare protocols; print prompts.
 
     A protocol is a name, or your own: a TOML file.
     """
@@ -40,18 +46,19 @@ def list_command(words: tuple[str, ...], as_json: bool) -> None:
         return all(word.lower() in line for word in words)
 
     lists: dict[str, list[Any]] = {
-        kind: list(filter(fits, entries.values()))
-        for kind, entries in (
-            ("protocols", all_protocols()), ("scorers", all_scorers()), ("votes", all_votes()),
-        )
-    }  # fmt: skip
+        "protocols": list(filter(fits, all_protocols().values())),
+        "scorers": list(filter(fits, all_scorers().values())),
+        "votes": list(filter(fits, all_votes().values())),
+    }
     if as_json:
         common = ("name", "summary", "source")
-        fields = {"protocols": (*common, "dataset", "samples", "scorers", "votes")}
-        rows: dict[str, list[dict[str, Any]]] = {
-            kind: [{name: getattr(one, name) for name in fields.get(kind, common)} for one in each]
+        of_protocols = (*common, "dataset", "samples", "scorers", "votes")
+        rows = {
+            kind: [{field: getattr(one, field)
+                    for field in (of_protocols if kind == "protocols" else common)}
+                   for one in each]
             for kind, each in lists.items()
-        }
+        }  # fmt: skip
         for row, protocol in zip(rows["protocols"], lists["protocols"], strict=True):
             form = "chat" if protocol.is_chat else "completion"
             row |= {"digest": protocol.digest(), "form": form, "shots": protocol.shot_count}
@@ -62,20 +69,13 @@ def list_command(words: tuple[str, ...], as_json: bool) -> None:
     if not any(lists.values()):
         raise InputError(f"no protocol or scorer has {' and '.join(map(repr, words))} in its line; "
                          "`gradeschool protocols list` prints all")  # fmt: skip
-    titles = {
-        "protocols": "Protocols: prompt, decoding and scorers",
-        "scorers": "Scorers: how an answer is extracted and compared",
-        "votes": "Votes: one verdict from all samples of a problem",
-    }
-
-    def line(one: Any) -> str:
-        form = getattr(one, "is_chat", None)
-        before = "" if form is None else "[chat] " if form else "[completion] "
-        extra = getattr(one, "extra", "")
-        return f"{before}{one.summary}" + (f" [extra: {extra}]" if extra else "")
-
+    chat = {True: "[chat] ", False: "[completion] ", None: ""}
     print_lists({
-        titles[kind]: [(one.name, line(one)) for one in each]
+        TITLES[kind]: [
+            (one.name, f"{chat[getattr(one, 'is_chat', None)]}{one.summary}"
+                       + (f" [extra: {one.extra}]" if getattr(one, "extra", "") else ""))
+            for one in each
+        ]
         for kind, each in lists.items() if each
     })  # fmt: skip
 
@@ -146,97 +146,49 @@ def _describe(
 @command.command("diff")
 @click.argument("a")
 @click.argument("b")
-@click.option(
-    "--problem", metavar="ID", help="Compare the prompts of this problem; by default the first."
-)
 @dataset_option
 @json_option
-def diff_command(a: str, b: str, problem: str | None, dataset: str | None, as_json: bool) -> None:
-    """Compare two protocols, or two scorers.
-
-    For protocols: every field that differs, and the prompts of a problem as a text diff. For
-    scorers (of protocols, the first of each): the completions on which they are known to differ.
+def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
+    """Compare two protocols: every field that differs, and the prompts of the first problem.
 
     Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k
     """
-    from gradeschool.protocols.card import (
-        describe_scorer,
-        prompt_difference,
-        protocol_differences,
-        scorer_splits,
-    )
-    from gradeschool.protocols.registry import all_protocols, all_scorers, get_usable_scorer
-    from gradeschool.reports import protocols as printing
+    from gradeschool.protocols.card import prompt_difference, protocol_differences
+    from gradeschool.reports.protocols import print_difference
 
-    both = {a, b}
-    if both <= all_scorers().keys() and not both <= all_protocols().keys():
-        cards = [describe_scorer(get_usable_scorer(name).name) for name in (a, b)]
-    else:
-        first = _describe(a, dataset, problem)
-        cards = [first, _describe(b, dataset, problem, first.get("dataset"))]
-    first, second = cards
-    if first["kind"] != second["kind"] or first["kind"] == "vote":
-        raise InputError(f"{a!r} is a {first['kind']} and {b!r} is a {second['kind']}; "
-                         "give two protocols or two scorers")  # fmt: skip
-    is_protocols = first["kind"] == "protocol"
-    scorers = [card["scorers"][0] if is_protocols else card for card in cards]
-    names, titles = [each["name"] for each in scorers], [card["name"] for card in cards]
-    fields = protocol_differences(first, second) if is_protocols else {}
-    lines = prompt_difference(first, second) if is_protocols else []
-    splits = scorer_splits(scorers[0], scorers[1])
+    first = _describe(a, dataset, None)
+    cards = [first, _describe(b, dataset, None, first.get("dataset"))]
+    for card in cards:
+        if card["kind"] != "protocol":
+            raise InputError(f"{card['name']!r} is a {card['kind']}; give two protocols, or see "
+                             "where scorers differ with `gradeschool explain FILE "
+                             "--scorer A B`")  # fmt: skip
+    fields, lines = protocol_differences(*cards), prompt_difference(*cards)
     if as_json:
-        facts = {
+        print_json({
+            "names": [card["name"] for card in cards],
             "digests": [card["digest"] for card in cards],
-            "fields": [
-                {"field": field, "first": one, "second": other}
-                for field, (one, other) in fields.items()
-            ],
+            "fields": [{"field": field, "first": one, "second": other}
+                       for field, (one, other) in fields.items()],
             "prompt_sha256": [card["example"] and card["example"]["sha256"] for card in cards],
             "prompt_diff": lines,
-            "scorers": names,
-        } if is_protocols else {"summaries": [card["summary"] for card in cards]}  # fmt: skip
-        quirks = [
-            {"completion": quirk["completion"], "gold": quirk["gold"], "outcomes": outcomes}
-            for quirk, *outcomes in splits
-        ]
-        print_json({"kind": f"{first['kind']}s", "names": titles, **facts, "quirks": quirks})
-        return
-    console = stdout_console()
-    if is_protocols:
-        printing.print_differences(fields, titles, console)
-        printing.print_prompt_difference(lines, first["example"], console)
-        if names[0] == names[1]:
-            return
-        console.print("\ncompletions on which their first scorers are known to differ",
-                      style="bold")  # fmt: skip
+        })  # fmt: skip
     else:
-        for card in cards:
-            console.print(f"{card['name']}: {card['summary']}")
-    printing.print_splits(splits, names, console)
+        print_difference(cards, fields, lines, stdout_console())
 
 
 @command.command("prompts")
 @click.argument("name")
 @dataset_option
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["nul", "jsonl"]),
-    default="jsonl",
-    show_default=True,
-    help="jsonl: a JSON line for each prompt; nul: each prompt followed by a NUL byte.",
-)
-def prompts_command(name: str, dataset: str | None, limit: int | None, form: str) -> None:
-    """Print every prompt of a protocol, in order."""
+def prompts_command(name: str, dataset: str | None, limit: int | None) -> None:
+    """Print every prompt of a protocol as a JSON line, in order."""
     from gradeschool.datasets.load import load_dataset
-    from gradeschool.prompts import prompt_bytes, prompt_json
+    from gradeschool.prompts import prompt_json
     from gradeschool.protocols.registry import get_protocol
 
     protocol = get_protocol(name)
     problems = load_dataset(dataset or protocol.dataset).problems[:limit]
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
     for problem, prompt in zip(problems, protocol.render(problems, shots), strict=True):
-        line = json.dumps({"id": problem.id, **prompt_json(prompt)}).encode() + b"\n"
-        sys.stdout.buffer.write(line if form == "jsonl" else prompt_bytes(prompt) + b"\0")
-    sys.stdout.buffer.flush()
+        say(json.dumps({"id": problem.id, **prompt_json(prompt)}))

@@ -17,7 +17,6 @@ from gradeschool.cli.options import (
     print_json,
     read_options,
     scorers_option,
-    size_in_words,
     warn,
 )
 from gradeschool.errors import InputError
@@ -78,7 +77,7 @@ def command(
         size = write_report(judged, chosen, output)
         completions = sum(len(each.completions) for each in judged)
         written["report"] = {"file": str(output), "bytes": size, "completions": completions}
-        lines.append(f"{count(completions, 'completion')} in {output}, {size_in_words(size)}")
+        lines.append(f"{count(completions, 'completion')} in {output}")
     if figures is not None:
         from gradeschool.reports.figures import write_figures
 
@@ -96,7 +95,7 @@ def command(
 
         size = save_page(heatmap_page(judged), heatmap)
         written["heatmap"] = {"file": str(heatmap), "bytes": size}
-        lines.append(f"a heat-map in {heatmap}, {size_in_words(size)}")
+        lines.append(f"a heat-map in {heatmap}")
     if as_json:
         print_json(written)
     else:

@@ -97,21 +97,9 @@ def verify_command(run: Path, as_json: bool) -> None:
 @command.command("curve", cls=FileVerb)
 @click.argument("file")
 @scorer_option("Scorer; by default that of the run, else gradeschool/reader.")
-@click.option("--at", "ks", type=click.IntRange(min=1), multiple=True, metavar="K",
-              help="Use only these k; by default 1, 2, 4, ... and all.")  # fmt: skip
-@click.option(
-    "--count-invalid", is_flag=True, help="Count samples without an answer as votes for no answer."
-)
 @dataset_option
 @json_option
-def curve_command(
-    file: str,
-    scorer: str | None,
-    ks: tuple[int, ...],
-    count_invalid: bool,
-    dataset: str | None,
-    as_json: bool,
-) -> None:
+def curve_command(file: str, scorer: str | None, dataset: str | None, as_json: bool) -> None:
     """Print maj@k and pass@k of a run folder or a sample file.
 
     FILE#NAME selects one run of several.
@@ -129,16 +117,12 @@ def curve_command(
         ballots = ballots_by_problem(scored_table(run, [chosen]))
         if not ballots:
             raise nothing_judged(run.name, chosen.name)
-        curves[run.name] = curve(ballots, ks or None, count_invalid)
-        if not curves[run.name]:
-            most = max(map(len, ballots.values()))
-            raise InputError(f"no problem of the run {run.name!r} has {min(ks)} samples; give --at "
-                             f"with at most {most}")  # fmt: skip
+        curves[run.name] = curve(ballots)
     if as_json:
         print_json({"scorer": chosen.name, "curves": {
             name: [point.as_json() for point in points] for name, points in curves.items()
         }})  # fmt: skip
     else:
         for name, points in curves.items():
-            curve_table(points, f"{name}, scored by {chosen.name}", stdout_console(), count_invalid)
+            curve_table(points, f"{name}, scored by {chosen.name}", stdout_console())
     exit_for_faults(sum(run.run.faults for run in runs))

@@ -212,26 +212,6 @@ def protocol_differences(
     return {name: (value, other[name]) for name, value in one.items() if value != other[name]}
 
 
-def scorer_splits(
-    first: dict[str, Any], second: dict[str, Any]
-) -> list[tuple[dict[str, str], str, str]]:
-    """Return the quirks on which two scorers differ, with the outcome of each.
-
-    Empty if one of them cannot run here.
-    """
-    splits = {}
-    for quirk in (*first["quirks"], *second["quirks"]):
-        if not (first["available"] and second["available"]):
-            break
-        text, problem = quirk["completion"], Problem.from_gold(quirk["gold"])
-        one, other = (
-            get_scorer(card["name"]).judge(text, problem).outcome.value for card in (first, second)
-        )
-        if one != other:
-            splits[text, problem.gold] = quirk, one, other
-    return list(splits.values())
-
-
 def prompt_lines(shown: dict[str, Any]) -> list[str]:
     """Return a prompt (`prompt_json`) as lines: of its text, or of each message under its role."""
     if "prompt" in shown:

@@ -12,7 +12,7 @@ from rich.text import Text
 from gradeschool.protocols.card import prompt_lines
 from gradeschool.reports.measured import temperature_words
 from gradeschool.reports.printable import printable
-from gradeschool.reports.terminal import FOLDED_SCORER, GAP, folded, simple_table
+from gradeschool.reports.terminal import GAP, folded, simple_table
 
 PLACES = {
     "text": "in the text before the question",
@@ -138,38 +138,22 @@ def _print_quirks(quirks: Sequence[Mapping[str, str]], console: Console) -> None
     console.print(table)
 
 
-def print_differences(
-    differences: Mapping[str, tuple[Any, Any]], names: Sequence[str], console: Console
+def print_difference(
+    cards: Sequence[Card],
+    fields: Mapping[str, tuple[Any, Any]],
+    lines: Sequence[str],
+    console: Console,
 ) -> None:
-    """Print the fields of two protocols that differ, side by side."""
-    if not differences:
+    """Print the fields of two protocols that differ, and the unified diff of their prompts."""
+    if fields:
+        width = (console.width - max(map(len, fields)) - 3 * GAP) // 2
+        table = simple_table(["", *(folded(card["name"], width) for card in cards)])
+        for field, values in fields.items():
+            table.add_row(field, *(_field_text(field, value, width) for value in values))
+        console.print(table)
+    else:
         console.print("every field is the same")
-        return
-    width = (console.width - max(map(len, differences)) - 3 * GAP) // 2
-    table = simple_table(["", *(folded(name, width) for name in names)])
-    for field, values in differences.items():
-        table.add_row(field, *(_field_text(field, value, width) for value in values))
-    console.print(table)
-
-
-def _field_text(field: str, value: Any, width: int) -> str:
-    """Format a value: parts of a prompt exact to the character, lists with one word per line."""
-    if value is None:
-        return "not set"
-    if value in ("", []):
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        words = any(isinstance(item, str) for item in value)
-        lines = [folded(item, width) if field == "scorers" else str(item) for item in value]
-        return printable(("\n" if words else ", ").join(lines))
-    return printable(repr(value) if field.startswith("prompt") else str(value))
-
-
-def print_prompt_difference(lines: Sequence[str], example: Card | None, console: Console) -> None:
-    """Print the unified diff of the two prompts of a problem."""
-    if example is None:
+    if (example := cards[0]["example"]) is None:
         return
     where = f"problem {printable(example['problem'], keep='')} of {example['dataset']}"
     if not lines:
@@ -180,15 +164,14 @@ def print_prompt_difference(lines: Sequence[str], example: Card | None, console:
         console.print(Text(printable(line), style=STYLES.get(line[:1], "")), soft_wrap=True)
 
 
-def print_splits(
-    splits: Sequence[tuple[Mapping[str, str], str, str]], names: Sequence[str], console: Console
-) -> None:
-    """Print the known quirks that distinguish two scorers."""
-    if not splits:
-        console.print("they agree on every completion on which either is known to be unusual")
-        return
-    table = simple_table(["completion", "gold", *(folded(name, FOLDED_SCORER) for name in names)])
-    for quirk, *outcomes in splits:
-        words = (outcome.replace("_", " ") for outcome in outcomes)
-        table.add_row(printable(quirk["completion"], keep=""), quirk["gold"], *words)
-    console.print(table)
+def _field_text(field: str, value: Any, width: int) -> str:
+    """Format a value: parts of a prompt exact to the character, lists with one word per line."""
+    if value in (None, "", []):
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        words = any(isinstance(item, str) for item in value)
+        lines = [folded(item, width) if field == "scorers" else str(item) for item in value]
+        return printable(("\n" if words else ", ").join(lines))
+    return printable(repr(value) if field.startswith("prompt") else str(value))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 GAP = 2  # spaces between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut
-FOLDED_SCORER = 28  # the width of a column named after a scorer
 NARROWEST = 17  # a scorer's name is not folded below this width
 FIGURES_WIDTH = 61  # of the columns beside the scorers
 PLATINUM_WIDTH = 27  # of the two columns under other labels
@@ -254,9 +253,7 @@ def print_votes(scores: Sequence[VoteScore], console: Console) -> None:
     console.print(table)
 
 
-def curve_table(
-    curve: Sequence[AtK], title: str, console: Console, count_invalid: bool = False
-) -> None:
+def curve_table(curve: Sequence[AtK], title: str, console: Console) -> None:
     """Print one row for each k, then how ties and samples without an answer were counted."""
     heads = ("k", "maj@k", "95 % interval", "pass@k", "95 % interval", "problems", "ties")
     table = simple_table((), heads, title, fold_numbers=False)
@@ -267,10 +264,9 @@ def curve_table(
             *(str(point.problems), percent(point.ties, 1)),
         )
     console.print(table)
-    silent = "votes for none" if count_invalid else "does not vote"
     console.print(
         "maj@k: a problem's samples vote in groups of k; a tie goes to the answer seen first; a "
-        f"sample without\nan answer {silent}. maj@1 is the accuracy. pass@k: unbiased, a mean "
+        "sample without\nan answer does not vote. maj@1 is the accuracy. pass@k: unbiased, a mean "
         "over problems.\nIntervals: 95 %, by problem.",
         soft_wrap=True,
     )

@@ -81,14 +81,12 @@ def pass_at_k(n: int, correct: int, k: int) -> Fraction:
     return 1 - Fraction(comb(n - correct, k), comb(n, k))
 
 
-def vote(ballots: Sequence[Ballot], invalid_votes: bool = False) -> Majority:
+def vote(ballots: Sequence[Ballot]) -> Majority:
     """Return the most frequent answer; in a tie, the one whose first vote came first.
 
-    A sample without an answer does not vote, unless `invalid_votes` is set: then "[invalid]" is an
-    answer like any other, as in lm-eval's majority_vote, and wrong if it wins.
+    A sample without an answer does not vote.
     """
-    invalid = [Ballot("[invalid]", False)] if invalid_votes else []
-    cast = [each for b in ballots for each in ([b] if b.answer is not None else invalid)]
+    cast = [ballot for ballot in ballots if ballot.answer is not None]
     if not cast:
         return Majority(None, False, False)
     counts = Counter(ballot.answer for ballot in cast)
@@ -118,18 +116,13 @@ def steps(most: int) -> list[int]:
     return sorted({*powers, most}) if most > 0 else []
 
 
-def curve(
-    ballots: Mapping[str, Sequence[Ballot]],
-    ks: Sequence[int] | None = None,
-    invalid_votes: bool = False,
-) -> list[AtK]:
-    """Return maj@k and pass@k for each k (by default `steps`) that some problem has samples for."""
+def curve(ballots: Mapping[str, Sequence[Ballot]]) -> list[AtK]:
+    """Return maj@k and pass@k for each k of `steps` that some problem has samples for."""
     most, points = max(map(len, ballots.values()), default=0), []
-    for k in steps(most) if ks is None else [k for k in ks if 1 <= k <= most]:
+    for k in steps(most):
         enough = [cast for cast in ballots.values() if len(cast) >= k]
         elections = [
-            [vote(cast[at : at + k], invalid_votes) for at in range(0, len(cast) - k + 1, k)]
-            for cast in enough
+            [vote(cast[at : at + k]) for at in range(0, len(cast) - k + 1, k)] for cast in enough
         ]
         every = [majority for votes in elections for majority in votes]
         clusters = [(sum(each.correct for each in votes), len(votes)) for votes in elections]
