@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradeschool.completion import Completion, Finish, Message, Prompt, finish_of
+from gradeschool.completion import Finish, Message, Prompt, finish_of
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,3 @@ def test_a_prefix_is_sent_as_the_last_turn_of_the_assistant() -> None:
         {"role": "assistant", "content": "The answer is"},
     ]
     assert not Prompt(text="Q: 2 + 2?\nA:").is_chat
-
-
-@pytest.mark.parametrize(
-    ("error", "cause"),
-    [("http 400: no such field: x", "http 400"), ("timeout", "timeout"), ("", "")],
-)
-def test_the_cause_of_an_error_is_before_its_colon(error: str, cause: str) -> None:
-    assert Completion("key", "1", 0, "", error=error).cause == cause

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -90,38 +87,3 @@ def test_a_server_writes_what_transformers_writes(tiny_model: Path, tiny_url: st
     assert sum(reply.requests for reply in served) > 30
     plain = answers(choose_model(tiny_url, (), ""), prompts)
     assert [reply.text for reply in plain] != [reply.text for reply in served]
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gradeschool", "eval", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
-
-@pytest.mark.slow
-def test_eval_with_the_calculator(llama_url: str, tmp_path: Path) -> None:
-    rows = [{"question": f"Tom has {n} apples and {n} eggs. How many?", "answer": f"#### {2 * n}"}
-            for n in range(3, 7)]  # fmt: skip
-    problems = tmp_path / "problems.jsonl"
-    problems.write_text("\n".join(map(json.dumps, rows)))
-    arguments = ("-m", llama_url, "-p", "openai/2021", "-d", str(problems), "--max-tokens", "60")
-    folder = tmp_path / "run"
-    ended = run(*arguments, "--calculator", "-o", str(folder), "--quiet")
-    assert ended.returncode == 0, ended.stderr
-    stored = [json.loads(line) for line in (folder / "completions.jsonl").read_text().splitlines()]
-    assert len(stored) == 4
-    assert json.loads((folder / "run.json").read_text())["model"].endswith("with the calculator")
-    for row in stored:
-        assert row.get("requests", 1) >= len(ANNOTATION.findall(row["completion"]))
-    other = run(*arguments, "-o", str(folder), "--quiet")
-    assert other.returncode == 2
-    assert "contains another run" in other.stderr
-
-
-@pytest.mark.parametrize(
-    "more",
-    [("-p", "zero-shot/chat"), ("-p", "openai/2021", "--batch")],
-)  # fmt: skip
-def test_what_the_calculator_does_not_go_with(more: tuple[str, ...]) -> None:
-    ended = run("-m", "http://localhost:1/v1/m", "--calculator", *more)
-    assert ended.returncode == 2
-    assert "the calculator cannot be used with" in ended.stderr

@@ -145,24 +145,3 @@ def test_a_folder_without_a_tokenizer_is_refused_before_anything_is_written(
     assert ended.status == 2
     assert "contains no tokenizer" in ended.err
     assert not (tmp_path / "run").exists()
-
-
-def test_a_folder_that_needs_code_of_its_own_is_refused_before_anything_is_written(
-    tmp_path: Path, gradeschool: Command
-) -> None:
-    skip_without(MODEL_NEEDS, "a model run by transformers")
-    folder = tmp_path / "remote"
-    folder.mkdir()
-    names = {"AutoConfig": "conf.Conf", "AutoModelForCausalLM": "model.Model"}
-    (folder / "config.json").write_text(json.dumps({"model_type": "mine", "auto_map": names}))
-    for name in ("conf", "model"):
-        (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
-    problem = {"question": "How many?", "answer": "#### 1"}
-    (tmp_path / "one.jsonl").write_text(json.dumps(problem) + "\n")
-    ended = gradeschool("verifier", "sample", "-m", f"transformers/{folder}",
-                        "-d", tmp_path / "one.jsonl", "-o", tmp_path / "run")  # fmt: skip
-    assert (ended.status, ended.out) == (2, "")
-    assert "needs its own Python code" in ended.err
-    assert len(ended.err.splitlines()) == 1
-    assert not (tmp_path / "run").exists()
-    assert not (tmp_path / "ran").exists()

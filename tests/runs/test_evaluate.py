@@ -17,7 +17,6 @@ from gradeschool.models.doctor import QUESTION
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.counting_proxy import counting_proxy, read_log
-from tests.support.openai_client import complete
 
 
 def command(*arguments: str) -> list[str]:
@@ -147,19 +146,6 @@ def test_a_run_can_grow_by_problems_and_samples(
     assert len(rows(folder)) == 12
 
 
-def test_the_same_command_finds_its_folder_again(
-    tmp_path: Path, gradeschool: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    arguments = ("eval", "-m", "recorded/sample#handwritten/cot", "-d", "sample", "-n", "5")
-    assert gradeschool(*arguments).status == 0
-    again = gradeschool(*arguments)
-    assert "5 stored already" in again.err
-    assert [path.name for path in (tmp_path / "runs").iterdir()] == [
-        "sample-handwritten-cot_zero-shot-chat_sample"
-    ]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -190,14 +176,3 @@ def test_a_missing_few_shot_source_says_how_to_get_it(tmp_path: Path) -> None:
     assert "HF_HUB_OFFLINE forbids fetching it; put it at $GRADESCHOOL_DATA/gsm8k/train.jsonl" in (
         result.err
     )
-
-
-def test_neutral_values_change_no_greedy_text(
-    llama_url: str, problems: Path, tmp_path: Path, gradeschool: Command
-) -> None:
-    arguments = ("-p", "openai/2021", "-d", problems, "-n", 4, "--max-tokens", 24)
-    ended = gradeschool("eval", "-m", f"{llama_url}/tiny", *arguments, "-o", tmp_path / "run")
-    assert ended.status == 0, ended.err
-    for row in rows(tmp_path / "run"):
-        plain = complete(llama_url, row["question"] + "\n", max_tokens=24)
-        assert row["completion"] == plain["text"]
