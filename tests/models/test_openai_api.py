@@ -201,6 +201,7 @@ def test_what_is_an_answer(
     ("choice", "usage", "cause", "passes"),
     [
         (said("#### 1", "error"), TOKENS, "server error", True),
+        (said("Error: rate limit 429"), TOKENS, "server error", True),
         ({**said("#### 1"), "error": {"code": 502}}, TOKENS, "server error", True),
         (said("#### 1", "abort"), TOKENS, "aborted", True),
         ({}, TOKENS, "bad response", True),

@@ -333,6 +333,9 @@ FAULTS: Mapping[str, Fault] = {
     "200 with an error": Fault(
         body(b'{"error": {"message": "overloaded"}}'), RETRIED, "server error"
     ),
+    "200 with an error as the text": Fault(
+        content("Error: rate limit 429"), RETRIED, "server error"
+    ),
     "no choices": Fault(changed(lambda body: body.update(choices=[])), RETRIED, "bad response"),
     "choices that are null": Fault(
         changed(lambda body: body.update(choices=None)), RETRIED, "bad response"

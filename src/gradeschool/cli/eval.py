@@ -22,7 +22,7 @@ from gradeschool.cli.options import (
     warn,
     with_options,
 )
-from gradeschool.percentages import count
+from gradeschool.percentages import count, percent
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
@@ -280,8 +280,11 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
                      "command with a larger one to resume")  # fmt: skip
     elif failed := evaluation.results["failed"]:
         causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.results["errors"].items())
+        headline = evaluation.score.scorers[0]
+        low = percent(headline.correct / (headline.judged + headline.error))
         texts.append(f"{count(failed, 'sample')} failed ({causes}), such as: {evaluation.example}; "
-                     f"{again}")  # fmt: skip
+                     f"{again}. Accuracies leave them out; {low} of all would be right if they "
+                     "were wrong")  # fmt: skip
     elif missing:
         texts.append(f"{missing} samples have no answer; {again}")
     for text in texts:

@@ -22,6 +22,7 @@ from gradeschool.completion import (
 )
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.formats.settings import mapping
+from gradeschool.formats.values import service_failure
 from gradeschool.masking import masked, masked_values, shown_address
 from gradeschool.models.base import Reply, Request
 
@@ -193,6 +194,8 @@ def _reply(choice: Any, request: Request, usage: Usage) -> Reply:
         raise TransientError("bad response", f"the content is not text: {_shown(content)}")
     if not content and not reasoning and not usage.completion_tokens:
         raise TransientError("empty reply", "the reply has no text, and no token was generated")
+    if service_failure(content):
+        raise TransientError("server error", f"the text is an error: {_shown(content)}")
     deviations, stops = [], request.decoding.stop
     prefix = request.prompt.prefix or ""
     written = content.removeprefix(prefix)
