@@ -44,6 +44,7 @@ CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
 PENALTIES = ("presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty")
 # The state of a finding: as requested, different from the request, or unknown.
 FINE, DEVIATES, UNKNOWN = "fine", "deviates", "unknown"
+Finding = tuple[str, str] | None  # state and sentence; None where a probe does not apply
 
 
 class ServerFinding(NamedTuple):
@@ -54,12 +55,8 @@ class ServerFinding(NamedTuple):
     says: str
 
 
-class DeviationError(Exception):
-    """The server does not do what was requested; the message says what it does."""
-
-
-class NotKnownError(Exception):
-    """The answers show nothing; the message says why."""
+class ProbeEnded(Exception):
+    """A probe ends early; its arguments are the state and the sentence of its finding."""
 
 
 class ProbeAnswer(NamedTuple):
@@ -124,27 +121,27 @@ class Probe(Endpoint):
     ) -> ProbeAnswer:
         """Ask in the form of the longer greedy answer, or in the one that is given.
 
-        what: a field under test; raises DeviationError if it is refused.
+        what: a field under test; raises ProbeEnded if it is refused.
         """
         if self.greedy is self.chat if in_chat is None else in_chat:
             answer = await self.ask(CHAT, messages=[{"role": "user", "content": text}], **fields)
         else:
             answer = await self.ask(COMPLETIONS, prompt=text, **fields)
         if what and answer.status != 200:
-            raise DeviationError(f"{what} is refused (HTTP {answer.status})")
+            raise ProbeEnded(DEVIATES, f"{what} is refused (HTTP {answer.status})")
         return answer
 
     async def again(self, **fields: Any) -> ProbeAnswer:
-        """Ask a request like one that was answered; raises NotKnownError if this one is not."""
+        """Ask a request like one that was answered; raises ProbeEnded if this one is not."""
         answer = await self.form(**fields)
         if answer.status != 200:
-            raise NotKnownError(f"a second request gives HTTP {answer.status}")
+            raise ProbeEnded(UNKNOWN, f"a second request gives HTTP {answer.status}")
         return answer
 
     def check_length(self) -> None:
-        """Raise NotKnownError if the greedy text is too short to show anything."""
+        """Raise ProbeEnded if the greedy text is too short to show anything."""
         if len(self.greedy.text.split()) < ENOUGH_WORDS:
-            raise NotKnownError(TOO_SHORT)
+            raise ProbeEnded(UNKNOWN, TOO_SHORT)
 
     async def ask_forms(self) -> ServerFinding:
         """Ask in both forms; raises ModelError if the server answers neither."""
@@ -166,37 +163,37 @@ class Probe(Endpoint):
         return ServerFinding("forms", FINE if len(there) == 2 else DEVIATES, says)
 
 
-async def usage(probe: Probe) -> str:
+async def usage(probe: Probe) -> Finding:
     """Check whether tokens are counted."""
     for answer in filter(None, (probe.chat, probe.plain)):
         tokens = answer.completion_tokens
         if tokens is None or tokens < bool(answer.text):
-            raise DeviationError("tokens are not counted: cost is unknown")
-    return "tokens are counted"
+            return DEVIATES, "tokens are not counted: cost is unknown"
+    return FINE, "tokens are counted"
 
 
-async def chat_template(probe: Probe) -> str | None:
+async def chat_template(probe: Probe) -> Finding:
     """Check whether the chat form adds tokens to the same words as a plain text."""
     if probe.chat is None:
         return None
     chat, plain = probe.chat.prompt_tokens, probe.plain and probe.plain.prompt_tokens
     if chat is None or plain is None:
-        raise NotKnownError("no counts of both forms to compare")
+        return UNKNOWN, "no counts of both forms to compare"
     if chat > plain:
-        return f"a chat template puts {chat - plain} tokens around a message"
-    raise DeviationError("the chat form adds no token to a message: the model has no chat template")
+        return FINE, f"a chat template puts {chat - plain} tokens around a message"
+    return DEVIATES, "the chat form adds no token to a message: the model has no chat template"
 
 
-async def repeatable(probe: Probe) -> str:
+async def repeatable(probe: Probe) -> Finding:
     """Check whether temperature 0 gives the same text twice."""
     if (await probe.again()).text != probe.greedy.text:
-        raise DeviationError("temperature 0 gave two texts: runs do not repeat")
+        return DEVIATES, "temperature 0 gave two texts: runs do not repeat"
     if not probe.greedy.text:
-        raise NotKnownError(TOO_SHORT)
-    return "temperature 0 gave the same text twice"
+        return UNKNOWN, TOO_SHORT
+    return FINE, "temperature 0 gave the same text twice"
 
 
-async def hidden_penalty(probe: Probe) -> str:
+async def hidden_penalty(probe: Probe) -> Finding:
     """Check whether greedy texts do not change when every penalty is explicitly turned off."""
     off: dict[str, Any] = {name: NEUTRAL[name] for name in PENALTIES}
     answer = await probe.form(**off)
@@ -204,74 +201,71 @@ async def hidden_penalty(probe: Probe) -> str:
         off = {name: off[name] for name in PENALTIES[:2]}
         answer = await probe.form(**off)
     if answer.status != 200:
-        raise NotKnownError("no field that turns a penalty off is accepted")
+        return UNKNOWN, "no field that turns a penalty off is accepted"
     if answer.text != probe.greedy.text:
         if (await probe.again()).text != probe.greedy.text:
-            raise NotKnownError(CHANGES)
-        raise DeviationError(
-            "a penalty affects greedy decoding unless it is turned off; runs turn it off"
-        )
+            return UNKNOWN, CHANGES
+        return DEVIATES, "a penalty affects greedy decoding unless it is off; runs turn it off"
     probe.check_length()
     if len(off) < len(PENALTIES):
-        raise NotKnownError("no field that turns a penalty on repetition off is accepted")
-    return "no penalty applies unless requested"
+        return UNKNOWN, "no field that turns a penalty on repetition off is accepted"
+    return FINE, "no penalty applies unless requested"
 
 
-async def sampling(probe: Probe) -> str:
+async def sampling(probe: Probe) -> Finding:
     """Check whether temperature 1.5 gives different samples, and a seed the same again."""
     what = "temperature 1.5"
     drawn = [await probe.form(what=what, temperature=1.5, seed=seed) for seed in (1, 2, 3)]
     if len({answer.text for answer in drawn}) == 1:
         probe.check_length()
-        raise DeviationError(
-            "three samples at temperature 1.5 are one text: temperature or seed is ignored"
-        )
+        one = "three samples at temperature 1.5 are one text"
+        return DEVIATES, f"{one}: temperature or seed is ignored"
     if (await probe.again(temperature=1.5, seed=3)).text != drawn[-1].text:
-        raise DeviationError("the same seed gives two samples: sampled runs do not repeat")
-    return "temperature 1.5 gives different samples, and a seed the same one again"
+        return DEVIATES, "the same seed gives two samples: sampled runs do not repeat"
+    return FINE, "temperature 1.5 gives different samples, and a seed the same one again"
 
 
-async def stop(probe: Probe) -> str:
+async def stop(probe: Probe) -> Finding:
     """Check whether stop strings end the text and are left out."""
     text = probe.greedy.text
     words = [word for word in text.split(" ")[2:] if len(word) > 2 and word in text[5:]]
     probe.check_length()
     if not words:
-        raise NotKnownError(TOO_SHORT)
+        return UNKNOWN, TOO_SHORT
     answer = await probe.form(what="a stop string", stop=[words[0]])
     if words[0] not in answer.text:
         if len(answer.text) >= len(text):
-            raise NotKnownError(CHANGES)
-        return "stop strings end the text and are left out"
+            return UNKNOWN, CHANGES
+        return FINE, "stop strings end the text and are left out"
     if answer.text.rstrip().endswith(words[0]):
-        raise DeviationError("the stop string is left in the text; runs cut it off")
-    raise DeviationError("stop strings are ignored; runs cut the text themselves")
+        return DEVIATES, "the stop string is left in the text; runs cut it off"
+    return DEVIATES, "stop strings are ignored; runs cut the text themselves"
 
 
-async def limit(probe: Probe) -> str:
+async def limit(probe: Probe) -> Finding:
     """Check whether max_tokens is obeyed."""
     answer = await probe.form(what="max_tokens 4", max_tokens=4)
     used = answer.completion_tokens
     is_kept = len(answer.text) < len(probe.greedy.text) if used is None else used <= 4
     if answer.finish == "length" and is_kept:
-        return "max_tokens is obeyed, and given as the finish reason"
+        return FINE, "max_tokens is obeyed, and given as the finish reason"
     if used == 4:
-        raise DeviationError(f"max_tokens is obeyed, but the finish reason is {answer.finish!r}")
+        return DEVIATES, f"max_tokens is obeyed, but the finish reason is {answer.finish!r}"
     probe.check_length()
     if used is not None and used < 4:
-        raise NotKnownError(TOO_SHORT)
+        return UNKNOWN, TOO_SHORT
     got = "uncounted tokens" if used is None else f"{used} tokens"
-    raise DeviationError(f"max_tokens 4 gave {got} and finish reason {answer.finish!r}")
+    return DEVIATES, f"max_tokens 4 gave {got} and finish reason {answer.finish!r}"
 
 
-async def prefix(probe: Probe) -> str | None:
+async def prefix(probe: Probe) -> Finding:
     """Check whether an answer begun in the request is continued."""
     if probe.chat is None:
         return None
     text = probe.chat.text
     cuts = [match.start() for cut in CUTS for match in cut.finditer(text, len(text) // 3)]
     if not cuts:
-        raise NotKnownError("the greedy answer is too short to continue it")
+        return UNKNOWN, "the greedy answer is too short to continue it"
 
     async def continued(begun: str, **flags: bool) -> ProbeAnswer:
         turns = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": begun}]
@@ -279,41 +273,40 @@ async def prefix(probe: Probe) -> str | None:
 
     answer = await continued(text[: cuts[0]], **CONTINUE)
     if answer.status != 200:
-        raise DeviationError(
-            f"continue_final_message is refused (HTTP {answer.status}): no assistant prefix"
-        )
+        refused = f"continue_final_message is refused (HTTP {answer.status})"
+        return DEVIATES, f"{refused}: no assistant prefix"
     if answer.text.strip()[:8] == text[cuts[0] :].strip()[:8]:
-        return "continue_final_message is obeyed"
+        return FINE, "continue_final_message is obeyed"
     # A new turn may repeat the model's own words, but not words that it would not say.
     if (await continued(STRANGE, **CONTINUE)).text.startswith(STRANGE):
-        return "continue_final_message is obeyed, the prefix is repeated; runs remove it"
+        return FINE, "continue_final_message is obeyed, the prefix is repeated; runs remove it"
     # If the field changes the answer, it is obeyed in some way; a new turn is the same without it.
     if (await continued(text[: cuts[0]])).text != answer.text:
-        raise NotKnownError("continue_final_message changes the answer, but does not continue it")
-    raise DeviationError("continue_final_message is ignored: the model begins a new turn")
+        return UNKNOWN, "continue_final_message changes the answer, but does not continue it"
+    return DEVIATES, "continue_final_message is ignored: the model begins a new turn"
 
 
-async def context(probe: Probe) -> str:
+async def context(probe: Probe) -> Finding:
     """Check whether a prompt that is too long is refused."""
     if urlsplit(probe.base).hostname not in LOCAL_HOSTS:
-        raise NotKnownError("not tested, the server may charge for it")
+        return UNKNOWN, "not tested, the server may charge for it"
     # transformers serve adds a revision to the model's name, and works on any prompt for long.
     if probe.greedy.model.startswith(f"{probe.model}@"):
-        raise NotKnownError("not tested, transformers serve accepts any prompt")
+        return UNKNOWN, "not tested, transformers serve accepts any prompt"
     words = f"{LONG_WORDS:,} words"
     try:
         async with asyncio.timeout(LONG_SECONDS):
             answer = await probe.form("egg " * LONG_WORDS, max_tokens=1)
     except TimeoutError:
-        raise NotKnownError(f"{words} are not answered within {LONG_SECONDS:g} s") from None
+        return UNKNOWN, f"{words} are not answered within {LONG_SECONDS:g} s"
     if answer.status != 200:
-        return f"a prompt that is too long gives HTTP {answer.status}"
+        return FINE, f"a prompt that is too long gives HTTP {answer.status}"
     if answer.prompt_tokens is None or answer.prompt_tokens >= LONG_WORDS:
-        raise NotKnownError(f"{words} are answered; the server reads or counts them all, or none")
-    raise DeviationError(f"{words} are answered: a prompt that is too long is cut silently")
+        return UNKNOWN, f"{words} are answered; the server reads or counts them all, or none"
+    return DEVIATES, f"{words} are answered: a prompt that is too long is cut silently"
 
 
-PROBES: Mapping[str, Callable[[Probe], Awaitable[str | None]]] = {
+PROBES: Mapping[str, Callable[[Probe], Awaitable[Finding]]] = {
     "usage": usage,
     "chat template": chat_template,
     "greedy": repeatable,
@@ -331,12 +324,14 @@ async def examine(probe: Probe) -> list[ServerFinding]:
     findings = [await probe.ask_forms()]
     for name, look in PROBES.items():
         try:
-            state, says = FINE, await look(probe)
-        except DeviationError as error:
-            state, says = DEVIATES, str(error)
-        except (NotKnownError, ModelError) as error:
-            state, says = UNKNOWN, f"not known: {error}"
-        if says is not None:
+            found = await look(probe)
+        except ProbeEnded as ended:
+            found = ended.args
+        except ModelError as error:
+            found = UNKNOWN, str(error)
+        if found is not None:
+            state, says = found
+            says = f"not known: {says}" if state is UNKNOWN else says
             findings.append(ServerFinding(name, state, says))
     return findings
 
@@ -355,15 +350,16 @@ async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
         async with Probe(model.base, model.model, model._key, model.seconds) as probe:
             chat = await probe.form(in_chat=True)
             probe.chat = chat if chat.status == 200 else None
-            return {"prefix": await prefix(probe) or "the server has no chat form"}
-    except (NotKnownError, TransientError) as error:
-        return {"prefix": f"not known: {error}"}
-    except DeviationError as error:
+            state, says = await prefix(probe) or (FINE, "the server has no chat form")
+    except TransientError as error:
+        state, says = UNKNOWN, str(error)
+    if state is DEVIATES:
         raise FatalModelError(
             "no assistant prefix",
             f"{protocol.name} begins the assistant's answer, and {model.identity} does not "
-            f"continue it: {error}; use another server or protocol",
-        ) from error
+            f"continue it: {says}; use another server or protocol",
+        )
+    return {"prefix": f"not known: {says}" if state is UNKNOWN else says}
 
 
 def obstacles(protocol: Protocol, findings: Sequence[ServerFinding]) -> list[str]:

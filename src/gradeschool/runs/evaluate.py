@@ -205,6 +205,8 @@ class Session:
         if looks is not None:
             before = int((read_json(prepared.folder / MANIFEST_FILE) or {}).get("problems", 0))
             sizes = [size for size in looks.sizes if size >= before]
+        else:
+            write_json(prepared.folder / MANIFEST_FILE, manifest)
         is_continued = plan.protocol.example_prompt().prefix is not None and not prepared.job.batch
         if is_continued and len(self.answered()) < len(planned):
             from gradeschool.models.doctor import check_server
@@ -216,7 +218,8 @@ class Session:
             if looks is not None:
                 ids = [problem.id for problem in plan.problems[:size]]
                 manifest |= {"problems": size, "problem_ids": ids}
-            write_json(prepared.folder / MANIFEST_FILE, manifest)
+            if looks is not None or "server" in manifest:
+                write_json(prepared.folder / MANIFEST_FILE, manifest)
             todo = [each for each in self.requests
                     if each.key not in rows or rows[each.key].error]  # fmt: skip
             if prepared.job.batch:

@@ -287,28 +287,29 @@ def select_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
 def _check(job: Job, protocol: Protocol) -> None:
     """Raise InputError if settings contradict each other."""
     provider, form = job.model.strip().partition("/")[0], "a completion protocol; give another -p"
-    if provider in CHAT_ONLY and not protocol.is_chat:
-        raise InputError(f"{provider} answers only chats, and {protocol.name} is {form}")
-    if not protocol.is_chat and (job.thinking is not None or job.reasoning_effort is not None):
-        raise InputError(
-            f"--thinking and --reasoning-effort need a chat, and {protocol.name} is {form}"
-        )
-    if job.max_cost is not None and job.price is None:
-        raise InputError(f"--max-cost {job.max_cost} needs the price of tokens; give --price")
-    if job.judge is not None and job.max_cost is not None:
-        raise InputError("--max-cost does not limit what --judge costs; leave one of them out")
-    if job.batch and (job.max_cost is not None or job.until is not None):
-        raise InputError("--batch cannot be combined with --max-cost or --until")
-    if job.calculates and (job.batch or protocol.is_chat):
-        raise InputError(
-            "the calculator cannot be used with "
-            f"{'--batch' if job.batch else f'the chat {protocol.name}'}; give --no-calculator, or "
-            "a completion protocol"
-        )
-    if job.samples > 1 and protocol.decoding.temperature == 0:
-        raise InputError(
-            f"{job.samples} samples at temperature 0 would all be the same; give --temperature 0.7"
-        )
+    thinks = job.thinking is not None or job.reasoning_effort is not None
+    has_cost, is_chat = job.max_cost is not None, protocol.is_chat
+    what = "--batch" if job.batch else f"the chat {protocol.name}"
+    contradictions = (
+        (provider in CHAT_ONLY and not is_chat,
+         f"{provider} answers only chats, and {protocol.name} is {form}"),
+        (thinks and not is_chat,
+         f"--thinking and --reasoning-effort need a chat, and {protocol.name} is {form}"),
+        (has_cost and job.price is None,
+         f"--max-cost {job.max_cost} needs the price of tokens; give --price"),
+        (has_cost and job.judge is not None,
+         "--max-cost does not limit what --judge costs; leave one of them out"),
+        (job.batch and (has_cost or job.until is not None),
+         "--batch cannot be combined with --max-cost or --until"),
+        (job.calculates and (job.batch or is_chat),
+         f"the calculator cannot be used with {what}; give --no-calculator, or a completion "
+         "protocol"),
+        (job.samples > 1 and protocol.decoding.temperature == 0,
+         f"{job.samples} samples at temperature 0 would all be the same; give --temperature 0.7"),
+    )  # fmt: skip
+    for is_wrong, words in contradictions:
+        if is_wrong:
+            raise InputError(words)
 
 
 def default_folder(job: Job, plan: RunPlan, usual: Protocol) -> Path:

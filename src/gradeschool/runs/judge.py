@@ -68,7 +68,7 @@ async def ask_judge(
     folder: Path,
     answered: Sequence[tuple[Request, Completion]],
     marks: Marks,
-    most: int | None,
+    connections: int | None,
 ) -> dict[str, Any]:
     """Ask the judge about the completions that no rule reads; return the counts for results.json.
 
@@ -77,34 +77,33 @@ async def ask_judge(
     """
     async with model:
         name = re.sub(r"[^\w.-]+", "-", model.name)
+        asked = judge_requests(model.identity, answered, marks)
+        stopped = {}
         with RunStore(folder / f"judge-{name}") as store:
-            asked = judge_requests(model.identity, answered, marks)
             rows = store.completions
 
             def record(request: Request, completion: Completion) -> None:
                 store.append(completion, request.problem.question)
 
             todo = [each for each in asked if each.key not in rows or rows[each.key].error]
-            stopped = {}
             try:
-                await Dispatcher(model, record, most or model.connections).send_all(todo)
+                dispatcher = Dispatcher(model, record, connections or model.connections)
+                await dispatcher.send_all(todo)
             except FatalModelError as error:
                 stopped = {"stopped": str(error)}
-            given = [each for each in asked if each.key in rows and not rows[each.key].error]
-            outcomes = Counter(
-                outcome_of_reply(rows[each.key].text, each.problem) for each in given
-            )
-            failed = len(asked) - len(given)
-            outcomes[Outcome.ERROR] += failed
-            return {
-                "scorer": f"judge/{model.name}",
-                "model": model.identity,
-                "of": len(answered),
-                "asked": len(asked),
-                "failed": failed,
-                **{outcome.value: outcomes[outcome] for outcome in Outcome},
-                **stopped,
-            }
+        given = [each for each in asked if each.key in rows and not rows[each.key].error]
+        outcomes = Counter(outcome_of_reply(rows[each.key].text, each.problem) for each in given)
+        failed = len(asked) - len(given)
+        outcomes[Outcome.ERROR] += failed
+        return {
+            "scorer": f"judge/{model.name}",
+            "model": model.identity,
+            "of": len(answered),
+            "asked": len(asked),
+            "failed": failed,
+            **{outcome.value: outcomes[outcome] for outcome in Outcome},
+            **stopped,
+        }
 
 
 def judge_line(counts: Mapping[str, Any]) -> str:
