@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 import pytest
@@ -108,17 +107,6 @@ def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
     with pytest.raises(StoreError, match="remove it"):
         open_regular(path, os.O_RDONLY)
     assert not (tmp_path / "elsewhere").exists()
-
-
-def test_a_link_is_followed_where_the_caller_allows_it(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("text")
-    (tmp_path / "link").symlink_to(tmp_path / "file")
-    number = open_regular(tmp_path / "link", os.O_RDONLY, follow=True)
-    try:
-        assert stat.S_ISREG(os.fstat(number).st_mode)
-        assert os.read(number, 10) == b"text"
-    finally:
-        os.close(number)
 
 
 def test_what_exists_is_not_replaced_unasked(tmp_path: Path) -> None:

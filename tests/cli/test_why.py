@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gradeschool import Problem
 from tests.support.archives import DEFLATED, write_archive
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -23,21 +22,6 @@ from tests.support.spoiled_runs import (
     run_on,
     worse,
 )
-
-
-@pytest.mark.slow
-def test_a_gap_to_another_run_is_tested_in_pairs(gradeschool: Command, tmp_path: Path) -> None:
-    """The interval of one run contains the other's score, although no answer got better."""
-
-    def fewer(text: str, right: bool, problem: Problem) -> str:
-        return text.replace(problem.gold, "3") if int(problem.id) % 40 == 1 else text
-
-    good = file_of(tmp_path / "a.jsonl", answers())
-    bad = file_of(tmp_path / "b.jsonl", answers(fewer))
-    words = ("-d", DATASET, "--scorer", "gradeschool/reader")
-    result = gradeschool("why", bad, "--expected-run", good, *words)
-    assert "within chance" not in result.out
-    assert f"-> gradeschool compare {good} {bad} {' '.join(words)}" in result.out
 
 
 def test_a_gap_within_chance_is_called_so(gradeschool: Command, tmp_path: Path) -> None:

@@ -27,19 +27,6 @@ def asking(text: str) -> Request:
     return Request(PROBLEM, Prompt(text=text), Decoding(), text[:10], 0)
 
 
-@pytest.mark.filterwarnings("ignore:Sending a large body")
-def test_a_body_that_no_buffer_holds_arrives_whole() -> None:
-    text = "many shots " * 2**20
-
-    async def scenario(url: str) -> str:
-        async with Endpoint(url, "faulty", "") as model:
-            return (await model.complete(asking(text))).text
-
-    with fault_server() as server:
-        assert asyncio.run(scenario(server.url)) == "#### 0"
-    assert server.requests[0].question == text
-
-
 class Starting(Endpoint):
     """Says each of some statuses in turn before it lists one model."""
 

@@ -113,22 +113,6 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
     assert len(read_log(log, "request")) == 200
 
 
-@pytest.mark.slow
-def test_another_model_is_never_served_the_answers_of_the_first(
-    llama_url: str, problems: Path, tmp_path: Path, gradeschool: Command
-) -> None:
-    folder = tmp_path / "run"
-    arguments = ["-p", "openai/2021", "-d", str(problems), "-n", "4", "-o", str(folder)]
-    assert gradeschool("eval", "-m", f"{llama_url}/tiny", *arguments).status == 0
-    before = (folder / "completions.jsonl").read_bytes()
-    other = gradeschool("eval", "-m", f"{llama_url}/another", *arguments)
-    assert other.status == 2
-    assert "contains another run: its model is 'tiny at" in other.err
-    warmer = gradeschool("eval", "-m", f"{llama_url}/tiny", *arguments, "--temperature", "0.5")
-    assert "not 'openai/2021 with temperature 0.5'" in warmer.err
-    assert (folder / "completions.jsonl").read_bytes() == before
-
-
 def test_a_run_can_grow_by_problems_and_samples(
     llama_url: str, problems: Path, tmp_path: Path, gradeschool: Command
 ) -> None:

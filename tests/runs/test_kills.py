@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -191,30 +190,6 @@ def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
     assert "completions are kept in" in printed
     assert "Traceback" not in printed
     assert len(numbers(folder)) == 20
-
-
-@pytest.mark.slow
-def test_a_disk_that_fills_ends_the_run_in_words_and_the_next_finishes_it(
-    server: FaultServer, problems: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "run"
-
-    def little() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-
-    first = subprocess.run(
-        command(server, folder, problems), capture_output=True, text=True, preexec_fn=little
-    )
-    assert first.returncode == 2
-    assert "cannot write to" in first.stderr
-    assert "what was stored before is intact" in first.stderr
-    assert "Traceback" not in first.stderr
-    assert 20 < len(numbers(folder)) < PROBLEMS
-    stored, request = numbers(folder), len(server.requests)
-    second = subprocess.run(command(server, folder, problems), capture_output=True, text=True)
-    assert second.returncode == 0
-    assert len(server.requests) - request == PROBLEMS - len(stored)
-    assert len(numbers(folder)) == PROBLEMS
 
 
 def test_a_folder_that_is_removed_while_it_is_written_to_is_a_clear_error(
