@@ -111,10 +111,12 @@ class Probe(Endpoint):
         is_chat = path == CHAT
         inside = mapping(choice.get("message")) if is_chat else choice
         text = text_of(inside.get("content" if is_chat else "text")) or ""
-        counts = (usage.get(f"{kind}_tokens") for kind in ("prompt", "completion"))
-        tokens = (count if type(count) is int else None for count in counts)
+        read, written = (
+            count if type(count := usage.get(f"{kind}_tokens")) is int else None
+            for kind in ("prompt", "completion")
+        )
         finish, model = str(choice.get("finish_reason") or ""), str(reply.get("model"))
-        return ProbeAnswer(status, text, finish, *tokens, model)
+        return ProbeAnswer(status, text, finish, read, written, model)
 
     async def form(
         self, text: str = QUESTION, what: str = "", in_chat: bool | None = None, **fields: Any

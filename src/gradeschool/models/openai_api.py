@@ -106,12 +106,12 @@ def refused_fields(raw: bytes, body: Mapping[str, Any]) -> frozenset[str]:
 
 def _error_words(value: Any) -> Iterator[str]:
     """Yield what an error says, without a request that it repeats."""
+    if isinstance(value, dict):
+        value = [value.get(name) for name in ERROR_FIELDS]
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list | dict):
-        named = isinstance(value, dict)
-        for entry in (value.get(name) for name in ERROR_FIELDS) if named else value:
-            yield from _error_words(entry)
+    for entry in value if isinstance(value, list) else ():
+        yield from _error_words(entry)
 
 
 def object_in(raw: bytes) -> dict[str, Any]:
