@@ -176,8 +176,6 @@ def test_the_command_labels_a_run(tmp_path: Path, gradeschool: Command) -> None:
     assert set(json.loads(out.read_text().splitlines()[0])) == {"prompt", "completions", "labels"}
     again = gradeschool(*arguments, "-o", out)
     assert (again.status, "exists" in again.err) == (2, True)
-    counts = gradeschool(*arguments, "--json").json()
-    assert counts["solutions"] == 6
     refused = gradeschool("data", "label-steps", samples, "-d", "sample")
     assert refused.status == 2
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,27 +69,20 @@ def list_command(as_json: bool) -> None:
 
 
 @command.command("fetch")
-@click.argument("names", nargs=-1)
+@click.argument("names", nargs=-1, required=True)
 def fetch_command(names: tuple[str, ...]) -> None:
     """Fetch datasets from their origin and verify them.
 
-    Without a name, lists those that are not on this machine and fetches nothing. The digest of
-    gsm-symbolic:p1 is published nowhere: it is recorded at the first fetch.
+    The digest of gsm-symbolic:p1 is published nowhere: it is recorded at the first fetch.
 
     Example: gradeschool data fetch gsm8k gsm8k:train
     """
-    from gradeschool.datasets.files import find_file, locate
+    from gradeschool.datasets.files import locate
     from gradeschool.datasets.load import source_named
-    from gradeschool.datasets.sources import SOURCES
 
     for source in [source_named(name) for name in names]:
         file = locate(source)
         say(f"{source.name}: {file.where}, {file.path}")
-    if not names:
-        absent = [source for source in SOURCES.values() if find_file(source) is None]
-        rows = [(each.name, f"{each.rows:,} problems; {each.summary}") for each in absent]
-        print_lists({"Not on this machine": rows} if rows else {})
-        raise InputError("no dataset is named; give names, such as `gradeschool data fetch gsm8k`")
 
 
 @command.command("verify")
@@ -125,31 +117,23 @@ def verify_command(names: tuple[str, ...]) -> None:
 @click.option("-n", "--limit", "count", type=click.IntRange(1, MOST_COUNT),
                 default=1_000, show_default=True,
                 help="Number of problems; a smaller number gives the first of them.")  # fmt: skip
-@click.option(
-    "--split",
-    default="train",
-    show_default=True,
-    help="train, dev, test, test-structures, test-templates or test-numbers.",
-)
+@click.option("--split", default="train", show_default=True, metavar="NAME",
+              help="train, dev, test, test-structures, test-templates or "
+                   "test-numbers.")  # fmt: skip
 @click.option("--steps", nargs=2, type=click.IntRange(1, 20), default=(2, 8), show_default=True,
               help="Smallest and largest number of steps.")  # fmt: skip
-@click.option(
-    "--family",
-    "families",
-    multiple=True,
-    help="Use only this family, or the kind forward or search; may be repeated.",
-)
+@click.option("--family", "families", multiple=True,
+              help="Use only this family, or the kind forward or search; may be "
+                   "repeated.")  # fmt: skip
 @output_option
-@json_option
 def generate_command(
     seed: int, count: int, split: str, steps: tuple[int, int], families: tuple[str, ...],
-    output: Path | None, as_json: bool,
+    output: Path | None,
 ) -> None:  # fmt: skip
     """Generate new problems as JSON lines.
 
     The columns are those of GSM8K, and the family, structure and number of steps of each problem.
-    The same seed gives the same problems on every machine. --json prints counts and a digest
-    instead of the lines.
+    The same seed gives the same problems on every machine.
     """
     from gradeschool.datasets.fresh import fresh_problems
     from gradeschool.datasets.fresh.generate import row, rows_digest
@@ -159,27 +143,15 @@ def generate_command(
     if low > high:
         raise InputError(f"--steps {low} {high} is an empty range; give the smaller number first")
     problems = fresh_problems(seed, count, split=split, steps=steps, families=families)
-    _write_lines(output, "".join(map(row, problems)), as_json)
-    digest = rows_digest(problems)
-    if as_json:
-        by_family = Counter(problem.meta["family"] for problem in problems)
-        print_json({
-            "seed": seed,
-            "split": split,
-            **({"path": str(output)} if output else {}),
-            "problems": len(problems),
-            "structures": len({problem.meta["structure"] for problem in problems}),
-            "families": dict(sorted(by_family.items())),
-            "sha256": digest,
-        })  # fmt: skip
-    elif output is not None:
-        warn(f"{len(problems)} problems in {str(output)!r}, SHA-256 {digest}")
+    _write_lines(output, "".join(map(row, problems)))
+    if output is not None:
+        warn(f"{len(problems)} problems in {str(output)!r}, SHA-256 {rows_digest(problems)}")
 
 
-def _write_lines(output: Path | None, lines: str, as_json: bool) -> None:
-    """Write JSON lines to a file, or to stdout unless JSON is printed there."""
+def _write_lines(output: Path | None, lines: str) -> None:
+    """Write JSON lines to a file, or to stdout."""
     if output is None:
-        say("" if as_json else lines, end="")
+        say(lines, end="")
         return
     try:
         with replacing(output) as part:
@@ -192,13 +164,9 @@ def _write_lines(output: Path | None, lines: str, as_json: bool) -> None:
 @command.command("right", cls=FileVerb)
 @click.argument("run", metavar="RUN")
 @dataset_option
-@click.option(
-    "--with",
-    "others",
-    multiple=True,
-    metavar="DATASET",
-    help="Print the problems of this dataset first, with their own solutions.",
-)
+@click.option("--with", "others", multiple=True, metavar="DATASET",
+              help="Print the problems of this dataset first, with their own "
+                   "solutions.")  # fmt: skip
 def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> None:
     """Print the correct completions of a run as problems.
 
@@ -250,25 +218,21 @@ def _with_gold(text: str, problem: Problem) -> str:
               default="gradeschool", show_default=True,
               help="Form of the rows: gradeschool's, or that of a trainer or dataset.")  # fmt: skip
 @output_option
-@click.option(
-    "--rollouts",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="Label by K continuations of each step, for any dataset; needs -m.",
-)
+@click.option("--rollouts", type=click.IntRange(min=1), metavar="K",
+              help="Label by K continuations of each step, for any dataset; needs "
+                   "-m.")  # fmt: skip
 @click.option("-m", "--model", metavar="PROVIDER/NAME", help="Model that continues the steps.")
 @dataset_option
-@json_option
 def label_steps_command(
     run: str, form: str, output: Path | None, rollouts: int | None, model: str | None,
-    dataset: str | None, as_json: bool,
+    dataset: str | None,
 ) -> None:  # fmt: skip
     """Find the first wrong step of each solution.
 
     RUN is a run folder or a sample file on fresh problems, whose solutions contain every true
     value, so the labels need neither a person nor a model; or with --rollouts on any problems: a
     step is right if one of K continuations reaches the right answer (Math-Shepherd). Prints a JSON
-    line for each solution, and counts on stderr. --json prints only the counts.
+    line for each solution, and counts on stderr.
 
     Example: gradeschool data label-steps runs/samples --form trl -o steps.jsonl
     """
@@ -291,8 +255,5 @@ def label_steps_command(
         labelled += roll_out_run(each, model, rollouts) if model and rollouts else label_run(each)
     counts = label_counts(labelled)
     rows = filter(None, (format_row(each, form) for each in labelled))
-    _write_lines(output, "".join(f"{json.dumps(row)}\n" for row in rows), as_json)
-    if as_json:
-        print_json(counts)
-    else:
-        warn(", ".join(f"{count} {name}" for name, count in counts.items()))
+    _write_lines(output, "".join(f"{json.dumps(row)}\n" for row in rows))
+    warn(", ".join(f"{count} {name}" for name, count in counts.items()))

@@ -115,18 +115,20 @@ def _print(account: GapAccount, test: str) -> None:
         f"{percent(account.accuracy)} by {account.scorer} ({bounds(account.interval)}, "
         f"{account.judged:,} completions); expected {percent(account.expected)}"
     )
-    missing, words = f"{account.missing:.2f} points are missing", ":"
-    if account.within_chance and test:
-        words = (
-            ". The 95 % interval of this run alone contains the other run's score; the same "
-            "problems in pairs may still differ:"
+    if account.missing <= 0:
+        say("No points are missing.")
+    elif not account.within_chance:
+        say(f"{account.missing:.2f} points are missing:")
+    elif test:
+        say(
+            f"{account.missing:.2f} points are missing. The 95 % interval of this run alone "
+            "contains the other run's score; the same problems in pairs may still differ:"
         )
-    elif account.within_chance:
-        words = (
-            ", which is within chance: the 95 % interval contains the expected score. Use more "
-            "problems."
+    else:
+        say(
+            f"{account.missing:.2f} points are missing, which is within chance: the 95 % interval "
+            "contains the expected score. Use more problems."
         )
-    say("No points are missing." if account.missing <= 0 else f"{missing}{words}")
     for cause in account.causes:
         sign = "up to " if cause.most else ""
         points = "?" if cause.points is None else f"{sign}{cause.points:.1f}"
@@ -135,21 +137,23 @@ def _print(account: GapAccount, test: str) -> None:
     if account.settings:
         say("\nsettings that differ (here | there):")
     for name, *values in account.settings:
-        here, there = ("not recorded" if value is None else clip(str(value), 80)
-                       for value in values)  # fmt: skip
-        say(f"{'':12}{name}: {here} | {there}")
+        shown = ("not recorded" if value is None else clip(str(value), 80) for value in values)
+        say(f"{'':12}{name}: {' | '.join(shown)}")
     for note in (*account.notes, *((f"-> {test}",) if test else ())):
         say(f"{'':12}{note}")
     if account.missing <= 0:
         return
-    is_measured = any(cause.points and not cause.most for cause in account.causes)
-    if is_measured and account.rest >= LEAST_POINTS:
+    if any(cause.points and not cause.most for cause in account.causes):
         low, high = account.interval
-        chance = account.rest <= 100 * (high - low) / 2
-        say(f"\n{account.rest:>10.1f}  {'the rest, within chance' if chance else 'unexplained'}")
-    elif is_measured and account.rest <= -LEAST_POINTS:
-        say(f"\n{account.rest:>10.1f}  the causes account for more than is missing: without them "
-            "the score would be above the expected one")  # fmt: skip
+        words = "unexplained"
+        if account.rest < 0:
+            words = "the causes account for more than is missing"
+        elif account.rest <= 100 * (high - low) / 2:
+            words = "the rest, within chance"
+        if abs(account.rest) >= LEAST_POINTS:
+            say(f"\n{account.rest:>10.1f}  {words}")
     elif not account.causes:
-        say("Nothing in the texts or settings explains it: the answers are other numbers. "
-            "Compare with a run that has the expected score: --expected-run.")  # fmt: skip
+        say(
+            "Nothing in the texts or settings explains it: the answers are other numbers. "
+            "Compare with a run that has the expected score: --expected-run."
+        )
