@@ -16,9 +16,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -158,9 +157,9 @@ def _words(error: BaseException) -> str:
 class EvaluationLog(RunProgress):
     """The log of an evaluation: its settings, the counts during the run, the score.
 
-    A context manager; the loggers work in a thread of their own. names: keys of `LOGGERS`. folder:
-    the run folder, whose run.json has the settings. show: called with where each run can be viewed.
-    warn: called with each logger failure.
+    A context manager; the loggers work in a thread of their own, and are opened by the first
+    sample, when run.json is written. names: keys of `LOGGERS`. folder: the run folder. show: called
+    with where each run can be viewed. warn: called with each logger failure.
     """
 
     def __init__(self, names: Sequence[str], folder: Path, show: Show, warn: Show) -> None:
@@ -168,22 +167,21 @@ class EvaluationLog(RunProgress):
         self._names, self._folder = tuple(dict.fromkeys(names)), folder
         self._show, self._warn = show, warn
         self._loggers: dict[str, Logger] = {}
-        self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[Callable[[Logger], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._whole = False
-        self._step = self._truncated = 0
+        self._truncated = 0
         self._errors: Counter[str] = Counter()
 
     def count(self, sample: EndedSample) -> None:
         """Count a sample; log the counts of this session at most MOST_STEPS times."""
         super().count(sample)
-        completion = sample.completion
+        completion, step = sample.completion, self.stored + self.ended
         if completion.error:
             self._errors[completion.cause] += 1
         else:
             self._truncated += is_truncated(completion.text, completion.finish)
-        self._step = self.stored + self.ended
-        if self._step % -(-self.total // MOST_STEPS) and self._step != self.total:
+        if step % -(-self.total // MOST_STEPS) and step != self.total:
             return
         values: dict[str, float] = {
             "answered": self.ended - self.failed,
@@ -198,7 +196,7 @@ class EvaluationLog(RunProgress):
             low, high = wilson(self.correct, self.judged)
             share = self.correct / self.judged
             values |= {"accuracy": share, "accuracy_low": low, "accuracy_high": high}
-        self._log(values, False)
+        self._log(values, last=False)
 
     def finish(self, whole: bool) -> None:
         """Log the numbers of results.json; whole: every sample is answered."""
@@ -209,14 +207,45 @@ class EvaluationLog(RunProgress):
         self._whole = whole
         figures = flat({**fields, "scorers": None, **scores}, "/")
         self._log({f"final/{name}": value for name, value in figures.items()
-                   if isinstance(value, int | float)}, True)  # fmt: skip
+                   if isinstance(value, int | float)}, last=True)  # fmt: skip
 
     def _log(self, values: Mapping[str, float], last: bool) -> None:
-        step, shown = self._step, masked_values(values)
-        self._each(lambda logger: logger.log(step, shown, last))
+        step, shown = self.stored + self.ended, masked_values(values)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="loggers", daemon=True)
+            self._thread.start()
+        self._calls.put(lambda logger: logger.log(step, shown, last))
+
+    def _work(self) -> None:
+        """Open the loggers, then call each for everything in the queue; leave out what fails."""
+        fields, place = manifest_of(self._folder), self._folder.resolve()
+        # The same for a resumed run.
+        id = hashlib.sha256(f"{fields.get('created')} {place}".encode()).hexdigest()[:16]
+        described = {key: value for key, value in fields.items() if key not in UNLOGGED}
+        parameters = masked_values(flat({**described, "changed": changed_settings(fields)}))
+        run = LoggedRun(masked(place.name), id, parameters)
+        for name in self._names:
+            with self._leaving_out(name):
+                self._loggers[name] = logger = LOGGERS[name](run)
+                self._show(f"{name} log: {masked(logger.place)}")
+        while (call := self._calls.get()) is not None:
+            for name, logger in list(self._loggers.items()):
+                with self._leaving_out(name):
+                    call(logger)
+
+    @contextmanager
+    def _leaving_out(self, name: str) -> Iterator[None]:
+        """Report a failure of a logger, which never ends a run, and leave the logger out."""
+        try:
+            yield
+        except (Exception, SystemExit) as error:  # noqa: BLE001
+            self._warn(f"--log {name} failed and is left out: {_words(error)}")
+            if name in self._loggers:
+                with suppress(Exception):
+                    self._loggers.pop(name).close(False)
 
     def __enter__(self) -> Self:
-        """Return the log; the loggers are opened by the first sample, when run.json is written."""
+        """Return the log."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
@@ -225,54 +254,13 @@ class EvaluationLog(RunProgress):
             return
         whole, stdout = self._whole, sys.stdout
         seconds = CLOSE_SECONDS if kind is None else STOP_SECONDS
-        self._each(lambda logger: logger.close(whole))
+        self._calls.put(lambda logger: logger.close(whole))
         self._calls.put(None)
         self._thread.join(seconds)
         if self._thread.is_alive():
             sys.stdout = stdout
             names = ", ".join(self._loggers)
             self._warn(f"--log {names} did not finish within {seconds:g} s; the run is whole")
-
-    def _each(self, call: Callable[[Logger], None]) -> None:
-        """Let the thread call each logger that is open; begin it and open them at the first call.
-
-        The id of the run is of its first start and its folder.
-        """
-        if self._thread is None:
-            fields, place = manifest_of(self._folder), self._folder.resolve()
-            id = hashlib.sha256(f"{fields.get('created')} {place}".encode()).hexdigest()[:16]
-            described = {key: value for key, value in fields.items() if key not in UNLOGGED}
-            parameters = masked_values(flat({**described, "changed": changed_settings(fields)}))
-            run = LoggedRun(masked(place.name), id, parameters)
-
-            def open_one(name: str) -> None:
-                self._loggers[name] = logger = LOGGERS[name](run)
-                self._show(f"{name} log: {masked(logger.place)}")
-
-            def work() -> None:
-                for name in self._names:
-                    self._guarded(name, partial(open_one, name))
-                while (queued := self._calls.get()) is not None:
-                    queued()
-
-            self._thread = threading.Thread(target=work, name="loggers", daemon=True)
-            self._thread.start()
-
-        def call_all() -> None:
-            for name in list(self._loggers):
-                self._guarded(name, partial(call, self._loggers[name]))
-
-        self._calls.put(call_all)
-
-    def _guarded(self, name: str, work: Callable[[], None]) -> None:
-        """Call a logger; after a failure it is reported and left out."""
-        try:
-            work()
-        except (Exception, SystemExit) as error:  # noqa: BLE001  (a logger never ends a run)
-            self._warn(f"--log {name} failed and is left out: {_words(error)}")
-            if name in self._loggers:
-                with suppress(Exception):
-                    self._loggers.pop(name).close(False)
 
 
 def flat(fields: Mapping[str, Any], joint: str = ".") -> dict[str, Scalar]:

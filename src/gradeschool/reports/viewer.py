@@ -33,6 +33,7 @@ from gradeschool.scoring.table import headline_scorer, scored_table
 
 HOST = "127.0.0.1"
 MOST_RUNS = 12  # maximum number of runs on one page
+RUN_FILES = ("run.json", "completions.jsonl", "results.json")  # what a row is made from
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -71,27 +72,17 @@ class RunViewer:
         with self._lock:
             for name, path in self.runs().items():
                 try:
-                    # Changes with the run; a temporary file may be gone before it is looked at.
-                    stamp = sorted(
-                        (file.name, status.st_size, status.st_mtime_ns)
-                        for file in path.iterdir()
-                        if (status := _status(file))
-                    )
+                    self._require_inside(path)
+                    stamp = [(file.name, file.stat().st_mtime_ns, file.stat().st_size)
+                             for name in RUN_FILES if (file := path / name).exists()]  # fmt: skip
                     if self._rows.get(path, ((), {}))[0] != stamp:
-                        self._rows[path] = stamp, self._row(path, name)
+                        self._rows[path] = stamp, _row_of(path, name)
                     row = self._rows[path][1]
-                except OSError as error:
+                except Exception as error:  # noqa: BLE001  (one run must not hide the others)
                     row = {"name": name, "error": _words(error)}
                 if path.exists():
                     rows.append(row)
         return rows
-
-    def _row(self, path: Path, name: str) -> dict[str, Any]:
-        try:
-            self._require_inside(path)
-            return _row_of(path, name)
-        except Exception as error:  # noqa: BLE001  (one damaged run must not hide the others)
-            return {"name": name, "error": _words(error)}
 
     def _require_inside(self, path: Path) -> None:
         """Raise InputError if a file of a run is a link to a place outside of the folder."""
@@ -118,12 +109,6 @@ class RunViewer:
         specs = [str(runs[name]) for name in chosen]
         judged, scorers = judge_runs(specs, ReadOptions(), (), lambda message: None)
         return report_page(judged, scorers.scorers, live=True)
-
-
-def _status(file: Path) -> Any:
-    with suppress(OSError):
-        return file.stat()
-    return None
 
 
 def _words(error: Exception) -> str:
