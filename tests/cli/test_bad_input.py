@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.verdict import Outcome
-from tests.support.command import Command, CommandResult, run_script
+from tests.support.command import Command, CommandResult
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
@@ -108,18 +108,6 @@ def test_table_and_json_say_the_same_of_a_bad_file(
         for counts in run["scorers"].values():
             assert sum(counts[outcome] for outcome in Outcome) == run["n"]
     assert sum(run["scorers"]["multi-pattern"]["error"] for run in result["runs"]) == errors
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["surrogates", "binary", "terminal escapes", "2 MB", "deep"])
-def test_the_installed_script_says_it_too(tmp_path: Path, name: str) -> None:
-    body, status, _, message = CASES[name]
-    path = tmp_path / "answers.jsonl"
-    path.write_bytes(body)
-    check(run_script("score", path, *SCORERS), status, message, path)
-    ended = run_script("score", path, *SCORERS, "--json")
-    check(ended, status, message, path)
-    ended.json()
 
 
 @pytest.mark.parametrize(

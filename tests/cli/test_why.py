@@ -83,9 +83,6 @@ def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: P
     curve = gradeschool("runs", "curve", failed, "-d", DATASET)
     assert (curve.status, curve.out) == (2, "")
     assert "contains no completion" in curve.err
-    few = gradeschool("runs", "curve", good, "-d", DATASET, "--at", "5")
-    assert few.status == 2
-    assert "has 5 samples; give --at with at most 1" in few.err
 
 
 def test_causes_beyond_the_gap_are_said(gradeschool: Command, tmp_path: Path) -> None:

@@ -45,10 +45,10 @@ def test_four_kinds_of_solutions_are_shown(gradeschool: Command, tmp_path: Path)
     assert [kind or solution for kind, solution in headings] == [
         "Correct, scored high",
         "Problem 0, sample 0, score 7.00",
-        "Not correct, scored high",
-        "Problem 1, sample 0, score 0.80",
         "Correct, scored low",
         "Problem 2, sample 0, score 0.20",
+        "Not correct, scored high",
+        "Problem 1, sample 0, score 0.80",
         "Not correct, scored low",
         "Problem 3, sample 0, score -0.10",
     ]

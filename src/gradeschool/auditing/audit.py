@@ -181,7 +181,6 @@ def audit(
     seed: int = 0,
     threshold: float = THRESHOLD,
     longest: int = LONG,
-    tell: Callable[[str], None] = lambda phase: None,
 ) -> AuditReport:
     """Run the conformance suite over a scorer or reward function.
 
@@ -189,8 +188,7 @@ def audit(
     it takes a completion and a gold and returns a bool or a number, which accepts from `threshold`
     on. It runs in its own child process, and a call with more than five seconds of computing or
     twenty of waiting is stopped. seed: draws some of the golds; the same seed gives the same
-    questions. longest: characters of the longest hostile text. tell: called with the name of each
-    phase as it begins, and with "" at the end.
+    questions. longest: characters of the longest hostile text.
 
     Raises InputError if it cannot be imported or called, or accepts no plain right answer.
     """
@@ -203,19 +201,14 @@ def audit(
     name = function.name if isinstance(function, Scorer) else called.name
     scorer = AuditedScorer(called, threshold)
     try:
-        tell("which formats it reads")
         read = _formats_read(scorer, name)
-        tell("right and wrong answers")
         failures, tried = _try_cases(scorer, read, seed)
         failures += _try_second_thread(scorer, read)
-        tell("hostile texts")
         failures += _try_hostile_texts(scorer, longest)
         gave_up, questions = scorer.given_up, scorer.questions
-        tell("the smallest examples")
         findings = _findings(failures, tried, questions, scorer)
     finally:
         called.stop()
-        tell("")
     way = CALLS_IN_WORDS[scorer.call.way].format(name=scorer.call.name or "answer")
     call = "a scorer of gradeschool" if is_ours else f"{way}, {GOLDS_IN_WORDS[scorer.call.gold]}"
     unread = tuple(form.shape for form in FORMATS if form.shape not in read)

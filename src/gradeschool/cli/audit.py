@@ -8,7 +8,6 @@ import click
 
 from gradeschool.cli.options import Verb, json_option, print_json, scorer_option, stdout_console
 from gradeschool.errors import InputError
-from gradeschool.reports.printable import show_status
 
 
 @click.command(cls=Verb)
@@ -46,12 +45,8 @@ def command(
         raise InputError(f"{which} given; give MODULE:FUNCTION or --scorer NAME")
     check_names(allow)
 
-    def show_phase(phase: str) -> None:
-        if sys.stderr.isatty():
-            show_status(f"auditing: {phase}" if phase else "")
-
     audited = function or "" if scorer is None else get_usable_scorer(scorer)
-    report = audit(audited, seed=seed, threshold=threshold, longest=longest, tell=show_phase)
+    report = audit(audited, seed=seed, threshold=threshold, longest=longest)
     counting = report.counting(allow)
     if as_json:
         print_json({**report.to_json(), "counting": [finding.name for finding in counting]})

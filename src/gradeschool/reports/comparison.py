@@ -80,9 +80,7 @@ def _remarks(pair: Comparison) -> list[str]:
         )
         if pair.needed is not None:
             detectable += f"; detecting the observed difference takes {pair.needed:,} problems"
-    unpaired = p_value(pair.p_unpaired)
-    unpaired = f"< {unpaired[1:]}" if unpaired.startswith("<") else f"= {unpaired}"
-    lines += [detectable, f"  an unpaired test of the same data gives p {unpaired}"]
+    lines.append(detectable)
     for heading, changes in (("better on", pair.gained), ("worse on", pair.lost)):
         if changes:
             shown = ", ".join(printable(change.problem, keep="") for change in changes[:SHOWN])

@@ -6,8 +6,7 @@ it scores low. The report's explorer has every completion with values.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -33,14 +32,15 @@ class ValuedSolution(NamedTuple):
     valued: TokenValues
 
     def parts(self, low: float, high: float) -> list[tuple[str, float, int]]:
-        """Return the text of each token, the value after it, and its colour: 0 for low to BINS.
+        """Return each token, the value after it, and its colour: 0 for low to BINS for high.
 
         Values outside of these have the last colours.
         """
         width = max(high - low, 1e-9)
-        bins = [round(BINS * min(max((value - low) / width, 0.0), 1.0))
-                for value in self.valued.values]  # fmt: skip
-        return list(zip(self.valued.tokens, self.valued.values, bins, strict=True))
+        return [
+            (token, value, round(BINS * min(max((value - low) / width, 0.0), 1.0)))
+            for token, value in zip(self.valued.tokens, self.valued.values, strict=True)
+        ]
 
     def value_sentence(self) -> str:
         """Return the first, the lowest and the last value in a sentence."""
@@ -56,69 +56,52 @@ class ValuedSolution(NamedTuple):
 
 def heatmap(runs: Sequence[Judged]) -> str:
     """Return the page; raises InputError if no completion has values."""
-    shown = list(_all(runs))
+    shown = [
+        ValuedSolution(judged.name, each.problem, each.sample, each.outcome == CORRECT, each.valued)
+        for judged in runs
+        for each in judged.completions
+        if each.valued is not None and each.outcome != ERROR
+    ]
     if not shown:
         names = ", ".join(repr(judged.name) for judged in runs)
         raise InputError(
             f"no completion of {names} has a verifier's values; write them with "
             "`gradeschool verifier score --tokens`"
         )
-    several = len(runs) > 1
     values = sorted(value for item in shown for value in item.valued.values)
     edge = len(values) // OUTSIDE
+    middle = median(item.valued.score for item in shown)
+    medians, kinds = [], []
+    for words, target in (("correct", True), ("not correct", False)):
+        some = [item for item in shown if item.correct is target]
+        if some:
+            score = median(item.valued.score for item in some)
+            medians.append(f"{score:.2f} of {len(some):,} {words}")
+        high = [item for item in some if item.valued.score >= middle]
+        low = [item for item in some if item.valued.score < middle]
+        kinds.append((f"{words.capitalize()}, scored high", _clearest(high, -1)))
+        kinds.append((f"{words.capitalize()}, scored low", _clearest(low, 1)))
     return render(
         "heatmap.html",
-        runs[0].name if not several else f"{len(runs)} runs",
+        runs[0].name if len(runs) == 1 else f"{len(runs)} runs",
         "A verifier’s value, token by token",
-        several=several,
+        several=len(runs) > 1,
         total=len(shown),
         verifiers=list(dict.fromkeys(item.valued.verifier for item in shown)),
-        medians=_medians(shown),
+        medians=medians,
         low=values[edge],
         high=values[-1 - edge],
-        kinds=list(_kinds(shown)),
+        kinds=kinds,
     )
 
 
-def _all(runs: Sequence[Judged]) -> Iterator[ValuedSolution]:
-    for judged in runs:
-        for each in judged.completions:
-            if each.valued is not None and each.outcome != ERROR:
-                correct = each.outcome == CORRECT
-                yield ValuedSolution(judged.name, each.problem, each.sample, correct, each.valued)
-
-
-def _kinds(shown: Sequence[ValuedSolution]) -> Iterator[tuple[str, list[ValuedSolution]]]:
-    """Yield the four kinds with their clearest solutions; the median score divides them."""
-    middle = median(item.valued.score for item in shown)
-    high = [item for item in shown if item.valued.score >= middle]
-    low = [item for item in shown if item.valued.score < middle]
-    yield "Correct, scored high", _clearest(high, True, -1)
-    yield "Not correct, scored high", _clearest(high, False, -1)
-    yield "Correct, scored low", _clearest(low, True, 1)
-    yield "Not correct, scored low", _clearest(low, False, 1)
-
-
-def _clearest(shown: Sequence[ValuedSolution], correct: bool, sign: int) -> list[ValuedSolution]:
-    """Return the EACH clearest solutions, preferring different problems."""
-    ordered = sorted(
-        (item for item in shown if item.correct is correct),
-        key=lambda item: sign * item.valued.score,
-    )
-    shown_texts: defaultdict[str, set[str]] = defaultdict(set)
+def _clearest(shown: Sequence[ValuedSolution], sign: int) -> list[ValuedSolution]:
+    """Return the EACH solutions with the clearest scores, of different problems if possible."""
+    texts: dict[str, set[str]] = {}  # by problem
     turns: list[tuple[int, ValuedSolution]] = []
-    for item in ordered:
-        texts = shown_texts[item.problem.id]
-        if item.sample.text not in texts:
-            turns.append((len(texts), item))
-            texts.add(item.sample.text)
+    for item in sorted(shown, key=lambda item: sign * item.valued.score):
+        known = texts.setdefault(item.problem.id, set())
+        if item.sample.text not in known:
+            turns.append((len(known), item))
+            known.add(item.sample.text)
     return [item for _, item in sorted(turns, key=lambda turn: turn[0])[:EACH]]
-
-
-def _medians(shown: Sequence[ValuedSolution]) -> list[str]:
-    parts = []
-    for words, target in (("correct", True), ("not correct", False)):
-        scores = [item.valued.score for item in shown if item.correct is target]
-        if scores:
-            parts.append(f"{median(scores):.2f} of {len(scores):,} {words}")
-    return parts

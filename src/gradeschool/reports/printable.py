@@ -7,7 +7,6 @@ them. The HTML page escapes in its templates (`pages`).
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 BARE_PIPE, PIPE = re.compile(r"(?<!\\)\|"), r"\\|"
-CLEAR = "\r\x1b[K"  # clears the line of the cursor
 
 
 def printable(text: str, keep: str = "\n") -> str:
@@ -37,12 +35,6 @@ def say(text: str = "", end: str = "\n", err: bool = False) -> None:
     import click
 
     click.echo(printable(text) + end, err=err, nl=False)
-
-
-def show_status(text: str) -> None:
-    """Replace the current line of a terminal's stderr; "" clears it."""
-    sys.stderr.write(CLEAR + printable(text, keep=""))
-    sys.stderr.flush()
 
 
 def terminal(**options: Any) -> Console:

@@ -21,14 +21,12 @@ from gradeschool.formats.own_run import results_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import MARKER, Problem
 from gradeschool.runs.plan import recorded_prompts
-from gradeschool.scorer import DEFAULT_SCORER
 from gradeschool.scoring.candidates import sample_key
-from gradeschool.scoring.causes import explained_samples, explaining_changes, is_guess
+from gradeschool.scoring.causes import explained_samples, explaining_changes
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import (
     REMOVED,
     RunScore,
-    ScoredRow,
     ScorerResult,
     score_batch,
     score_counts,
@@ -91,7 +89,7 @@ class Judged:
     results: its results.json. prompts: sent prompts by problem id, only those that the keys of a
     run folder prove. headline: the table of the headline scorer alone. score: of all scorers, with
     Platinum's labels if they change a problem. revised: how many completions have a revised gold
-    there. guesses: how many correct verdicts of the headline scorer rest on a guess.
+    there.
     """
 
     source: SourceRun
@@ -101,7 +99,6 @@ class Judged:
     score: RunScore
     completions: list[JudgedCompletion]
     revised: int
-    guesses: int
 
     @property
     def name(self) -> str:
@@ -177,7 +174,7 @@ def judge_run(
     changes = dataset_label_changes(run)
     rows = score_batch(run.samples, scorers, changes)
     failed = bytes([ERROR]) * len(names)
-    headline, completions, guesses = scored_table(run, scorers.scorers[:1]), [], 0
+    headline, completions = scored_table(run, scorers.scorers[:1]), []
     explained = explained_samples(headline, explaining_changes(headline, changes))
     for each, row in zip(explained, (row for row in rows if row.problem is not None), strict=True):
         problem = each.sample.problem
@@ -190,22 +187,13 @@ def judge_run(
             cause=str(each.causes[0] or ""),
             valued=values.get(sample_key(each.sample, problem)) if values else None,
         ))  # fmt: skip
-        guesses += is_guess(each, 0)
+    counts = Counter((row.problem, row.outcomes, row.form, row.revised, row.flag)
+                     for row in rows if row.problem is not None)  # fmt: skip
+    score = score_counts(run.name, len(rows), counts, names)
     return Judged(
-        source, results, prompts, headline, score_rows(run.name, rows, names), completions,
+        source, results, prompts, headline, score, completions,
         revised=sum(row.revised not in (b"", REMOVED) for row in rows),
-        guesses=guesses,
     )  # fmt: skip
-
-
-def score_rows(name: str, rows: Sequence[ScoredRow], scorers: Sequence[str]) -> RunScore:
-    """Return the scores of scored rows; those without a problem are errors."""
-    counts = Counter(
-        (row.problem, row.outcomes, row.form, row.revised, row.flag)
-        for row in rows
-        if row.problem is not None
-    )
-    return score_counts(name, len(rows), counts, scorers)
 
 
 def sent_prompts(manifest: Mapping[str, Any], warn: Warn) -> Mapping[str, Prompt]:
@@ -265,21 +253,6 @@ def scorer_groups(judged: Judged) -> list[ScorerGroup]:
             lost=pairs[True, False],
         ))  # fmt: skip
     return sorted(groups, key=lambda group: (-group.result.accuracy, group.names))
-
-
-def guess_sentence(judged: Judged) -> str:
-    """Return a sentence on how much of an accuracy rests on guesses, as in `score --causes`.
-
-    "" if the headline scorer is not the reader, or calls nothing correct.
-    """
-    result, guesses = judged.result, judged.guesses
-    if result.scorer != DEFAULT_SCORER or not result.correct:
-        return ""
-    return (
-        f"{guesses:,} of {result.correct:,} correct verdicts {'rests' if guesses == 1 else 'rest'} "
-        f"on a guess ({100 * guesses / result.judged:.2f} points), where the text neither states "
-        "nor concludes an answer."
-    )
 
 
 def accuracy_by_steps(judged: Judged) -> list[tuple[str, ScorerResult, int]]:

@@ -12,7 +12,7 @@ from gradeschool.percentages import bounds, count, gain, p_value
 from gradeschool.reports.comparison import compared_with_first, methods_in_words
 from gradeschool.reports.pages import save_page
 from gradeschool.reports.printable import markdown_table, printable
-from gradeschool.reports.report_data import Judged, guess_sentence
+from gradeschool.reports.report_data import Judged
 from gradeschool.reports.report_page import report_page
 from gradeschool.reports.terminal import accuracy_text
 from gradeschool.scorer import Scorer, clip
@@ -51,8 +51,6 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
                          "problems.")  # fmt: skip
         if flags := judged.score.flags.get(result.scorer):
             notes.append(f"{name}: the file's own flags: {flags.agree:,} of {flags.n:,} agree.")
-        if guesses := guess_sentence(judged):
-            notes.append(f"{name}: {guesses}")
     each_scorer = []
     for index, scorer in enumerate(scorers):
         results = [judged.score.scorers[index] for judged in runs]

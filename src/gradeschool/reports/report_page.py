@@ -39,7 +39,6 @@ from gradeschool.reports.report_data import (
     Judged,
     JudgedCompletion,
     accuracy_by_steps,
-    guess_sentence,
     scorer_groups,
 )
 from gradeschool.reports.terminal import disagrees
@@ -124,7 +123,6 @@ def _run_values(judged: Judged) -> dict[str, Any]:
         "finish_known": finish_known,
         "platinum": score.platinum and score.platinum.scorers[HEADLINE],
         "removed": score.n - score.platinum.n if score.platinum else 0,
-        "guesses": guess_sentence(judged),
         "flags": (flags := score.flags.get(result.scorer)),
         "disagrees": flags is not None and disagrees(flags),
         "notes": judged.source.notes,

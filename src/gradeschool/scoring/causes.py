@@ -13,7 +13,6 @@ from typing import NamedTuple
 from gradeschool.answers.extractor import (
     ExtractedAnswer,
     extract_final_answer,
-    rests_on_guess,
 )
 from gradeschool.answers.failures import (
     Cause,
@@ -222,9 +221,3 @@ def explained_samples(
             seen = seen._replace(cause=seen.cause._replace(evidence="; ".join(why)))
         causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)
         yield ExplainedSample(sample, verdicts, causes, seen)
-
-
-def is_guess(explained: ExplainedSample, scorer: int) -> bool:
-    """Return whether a scorer's correct verdict rests on a guess (`answers.rests_on_guess`)."""
-    shown = explained.view
-    return shown is not None and not explained.causes[scorer] and rests_on_guess(shown.reading)
