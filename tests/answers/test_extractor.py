@@ -178,15 +178,15 @@ def test_alone_against_simple_scorers_it_is_mostly_right(data: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "share"),
     [
-        ("seen", 0.97),
-        ("apart", 0.88),
-        ("second", 0.97),
-        ("fourth", 0.96),
-        ("fifth", 0.94),
-        ("sixth", 0.92),
-        ("seventh", 0.97),
+        ("seen", 0.91),
+        ("apart", 0.89),
+        ("second", 0.86),
+        ("fourth", 0.97),
+        ("fifth", 0.93),
+        ("sixth", 0.9),
+        ("seventh", 0.84),
         ("adversarial", 0.88),
-        ("adversarial apart", 0.84),
+        ("adversarial apart", 0.86),
     ],
 )
 def test_invented_texts(part: str, share: float) -> None:
