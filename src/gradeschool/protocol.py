@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -95,14 +94,12 @@ class Protocol:
         protocol, made = self, dict[str, Any]()
         for key, value in given.items():
             is_right, advice = CHANGES[key]
-            if key in ("stop", "scorers"):
-                value = [value] if isinstance(value, str) else value
+            is_list = key in ("stop", "scorers")
+            value = [value] if is_list and isinstance(value, str) else value
             if not is_right(value):
                 raise InputError(f"{key} is {clip(repr(value))}; {advice}")
-            if key in ("stop", "scorers"):
-                value = [text for text in value if text]
-            elif key in ("temperature", "top_p"):
-                value = float(value)
+            value = [text for text in value if text] if is_list else value
+            value = float(value) if key in ("temperature", "top_p") else value
             changed = _changed(protocol, key, value)
             if changed != protocol:
                 protocol, made[key] = changed, value
@@ -151,15 +148,11 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return type(value) is int and value >= 0
 
 
-def _is_number(highest: float) -> Callable[[Any], bool]:
-    def is_number(value: Any) -> bool:
-        known = isinstance(value, int | float) and not isinstance(value, bool)
-        return known and math.isfinite(value) and 0 <= value <= highest
-
-    return is_number
+def _is_number(value: Any, highest: float) -> bool:
+    return type(value) in (int, float) and 0 <= value <= highest
 
 
 def _are_texts(value: Any) -> bool:
@@ -179,8 +172,8 @@ CHANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "system": (_is_text, "give a text"),
     "assistant_prefix": (_is_text, "give a text"),
     "stop": (_are_texts, "give a list of texts"),
-    "temperature": (_is_number(2), "give a number from 0 to 2"),
-    "top_p": (_is_number(1), "give a number from 0 to 1"),
+    "temperature": (lambda value: _is_number(value, 2), "give a number from 0 to 2"),
+    "top_p": (lambda value: _is_number(value, 1), "give a number from 0 to 1"),
     "max_tokens": (_is_count, "give a whole number, 0 for the server's own length"),
     "scorers": (lambda value: _are_texts(value) and any(value), "name at least one"),
     "thinking_marks": (_are_pairs, 'give pairs, such as [["<think>", "</think>"]]'),
@@ -210,7 +203,18 @@ def _changed(protocol: Protocol, key: str, value: Any) -> Protocol:
     if key == "prompt":
         return replace(protocol, render=replace(template, question=value, shot=""))
     if key == "shots" and isinstance(value, str):
-        return _with_own_shots(protocol, value)
+        from gradeschool.datasets.load import load_dataset  # 10 ms, which most commands save
+
+        if not Path(value).is_file():
+            raise InputError(f"there is no file {value!r} of examples")
+        examples, form, answer = load_dataset(value).problems, template.form, template.answer
+        if form == "message" and not (answer and SHOTS in (template.system or "")):
+            form = "turns"
+        answer = answer or ("{solution}" if form == "turns" else " {solution}")
+        render = replace(
+            template, rows=None, count=None, examples=examples, form=form, answer=answer
+        )
+        return replace(protocol, render=render, shots="")
     if key == "shots" and value == 0:
         system = None if SHOTS in (template.system or "") else template.system
         bare = Template(question=template.question, form=template.form, system=system,
@@ -252,28 +256,13 @@ def _changed(protocol: Protocol, key: str, value: Any) -> Protocol:
 
 def _most_shots(protocol: Protocol) -> int:
     """Return how many examples a protocol can choose from."""
-    from gradeschool.datasets.sources import SOURCES  # 10 ms, which most commands save
+    from gradeschool.datasets.sources import SOURCES  # as above, for protocols with examples alone
 
     known = protocol.template.examples or protocol.template.rows
     if isinstance(known, tuple):
         return len(known)
     rows = SOURCES[protocol.shots].rows if protocol.shots in SOURCES else 0
     return rows - 1 if callable(known) else rows  # one may be the problem itself
-
-
-def _with_own_shots(protocol: Protocol, path: str) -> Protocol:
-    from gradeschool.datasets.load import load_dataset  # as above, for a file of examples alone
-
-    if not Path(path).is_file():
-        raise InputError(f"there is no file {path!r} of examples")
-    template = protocol.template
-    own = replace(template, rows=None, count=None, examples=load_dataset(path).problems)
-    in_system = template.answer and SHOTS in (template.system or "")
-    if template.form == "message" and not in_system:
-        own = replace(own, form="turns")
-    if not template.answer:
-        own = replace(own, answer="{solution}" if own.form == "turns" else " {solution}")
-    return replace(protocol, render=own, shots="")
 
 
 def _shown(key: str, value: Any) -> str:

@@ -121,10 +121,10 @@ class UserFunction:
         """
         way, replies = call or self.calls()[0], []
         for completion, gold, problem in rows:
-            fields = None
-            if problem is not None:
-                fields = [problem.id, problem.question, problem.gold, problem.solution,
-                          dict(problem.meta)]  # fmt: skip
+            fields = problem and [
+                *(problem.id, problem.question, problem.gold, problem.solution),
+                dict(problem.meta),
+            ]
             try:
                 answer = self._child.call(self._place, (completion, gold, fields, way))
             except WorkerFailure as failure:

@@ -63,8 +63,9 @@ def test_a_scorer_is_linear(scorer: Scorer) -> None:
 
     The least of several tries of each, taken in turn, for the machine does other things too.
     """
-    dearest = max(UNITS, key=lambda unit: cost(scorer, hostile(unit, PROBE)))
-    short, long = (hostile(dearest, length) for length in (LENGTH // 4, LENGTH))
+    runs = [(unit, end) for unit in UNITS for end in ENDS]
+    dearest = max(runs, key=lambda run: cost(scorer, hostile(run[0], PROBE, run[1])))
+    short, long = (hostile(dearest[0], size, dearest[1]) for size in (LENGTH // 4, LENGTH))
     least = [float("inf"), float("inf")]
     for _ in range(TRIES):
         least = [min(least[0], cost(scorer, short)), min(least[1], cost(scorer, long))]

@@ -8,7 +8,7 @@ is (wording, draws, steps ...), as `Story.turn` and `Story.solve` take it.
 from __future__ import annotations
 
 from math import gcd
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradeschool.datasets.fresh.story import (
     ATOM,
@@ -49,32 +49,29 @@ def ages(story: Story) -> None:
     story.in_present()
     count = max(2, min(5, story.size - chance.below(2)))
     people = [story.person() for _ in range(count)]
-    values = [_first_age(story, people[0])]
+    kind = chance.below(4) if story.size > 2 else 0
+    n = story.draw(6, 40, "age", most=60)
+    if kind <= 1:
+        values = [story.turn("is", at="fact", B=people[0], n=n, now=n)]
+    else:
+        name, sign = ("will be", "-") if kind == 2 else ("was", "+")
+        line = f"{{B}} is {{=n{sign}k}} years old now."
+        values = [story.turn(name, "k=2-9<15w years", line, at="fact", B=people[0], n=n)]
     for person in people[1:]:
         index = chance.below(len(values))
         other, base = people[index], values[index]
-        kind = chance.pick(("older", "older", "younger", "times", "part", "both"))
-        if kind == "both" and len(values) > 1:
+        relation = chance.pick(("older", "older", "younger", "times", "part", "both"))
+        if relation == "both" and len(values) > 1:
             i, j = chance.sample(range(len(values)), 2)
             who = {"A": people[i], "C": people[j]}
             both = values[i] + values[j]
             age = story.turn("both", "", AGE % "now", at="fact", now=both, B=person, **who)
         else:
-            age = story.turn(*RELATED_AGES[kind], at="fact", now=base, B=person, A=other)
+            age = story.turn(*RELATED_AGES[relation], at="fact", now=base, B=person, A=other)
         if not 2 <= age.value <= OLDEST:
             raise Unfit
         values.append(age)
     _ask_ages(story, people, values)
-
-
-def _first_age(story: Story, person: Any) -> Quantity:
-    kind = story.chance.below(4) if story.size > 2 else 0
-    n = story.draw(6, 40, "age", most=60)
-    if kind <= 1:
-        return story.turn("is", at="fact", B=person, n=n, now=n)
-    name, sign = ("will be", "-") if kind == 2 else ("was", "+")
-    line = f"{{B}} is {{=n{sign}k}} years old now."
-    return story.turn(name, "k=2-9<15w years", line, at="fact", B=person, n=n)
 
 
 def _ask_ages(story: Story, people: list[Any], values: list[Quantity]) -> None:
@@ -303,13 +300,7 @@ def _start(story: Story) -> Quantity:
 
 KINDS = ("more", "fewer", "times", "part", "mixed", "both", "direct")
 QUESTIONS = ("total", "total", "two", "difference", "one", "sold", "packed")
-
-
-class ComparedQuantity(NamedTuple):
-    """A subject and its number."""
-
-    subject: Any
-    value: Quantity
+Compared = tuple[Any, Quantity]  # a subject and its number
 
 
 def comparison(story: Story) -> None:
@@ -320,9 +311,9 @@ def comparison(story: Story) -> None:
     count = min(max(2, story.size - chance.below(2)), 5)
     first = round_number(story, 6, 60)
     story.say("open", f"{frame} first", B=subjects[0], n=first)
-    known = [ComparedQuantity(subjects[0], first)]
+    known: list[Compared] = [(subjects[0], first)]
     for subject in subjects[1:count]:
-        known.append(ComparedQuantity(subject, _related(story, frame, subject, known)))
+        known.append((subject, _related(story, frame, subject, known)))
     _ask_comparison(story, frame, known)
 
 
@@ -338,21 +329,20 @@ def _scene(story: Story) -> tuple[list[Any], str, Noun]:
     return list(WEEK[start : start + 5]), "days", chance.pick(MADE)
 
 
-def _related(story: Story, frame: str, subject: Any, known: list[ComparedQuantity]) -> Quantity:
+def _related(story: Story, frame: str, subject: Any, known: list[Compared]) -> Quantity:
     """State how a new subject compares with one before, and compute its number."""
-    chance, other = story.chance, story.chance.pick(known)
+    chance = story.chance
+    other, value = chance.pick(known)
     kind = chance.pick(KINDS)
-    values: dict[str, Any] = {"B": subject, "A": other.subject}
-    value = other.value
+    values: dict[str, Any] = {"B": subject, "A": other}
     if kind == "direct":
         n = round_number(story, 6, 60)
         return story.turn(f"{frame} direct", at="fact", B=subject, n=n, now=n)
     if kind == "both":
         if len(known) < 2:
             raise Unfit
-        first, second = chance.sample(known, 2)
-        values.update(A=first.subject, C=second.subject)
-        value = first.value + second.value
+        (values["A"], first), (values["C"], second) = chance.sample(known, 2)
+        value = first + second
     if kind in ("times", "mixed"):
         values |= story.draws("t=times 2-4")
         value *= values["t"]
@@ -367,19 +357,19 @@ def _related(story: Story, frame: str, subject: Any, known: list[ComparedQuantit
     return story.step(story.wordings[f"{frame} step"][0], value, B=subject)
 
 
-def _ask_comparison(story: Story, frame: str, known: list[ComparedQuantity]) -> None:
+def _ask_comparison(story: Story, frame: str, known: list[Compared]) -> None:
     kind, last = story.chance.pick(QUESTIONS), known[-1]
     if kind == "one":
-        story.ask(f"{frame} number", last.value, B=last.subject)
+        story.ask(f"{frame} number", last[1], B=last[0])
         return
     if kind == "difference":
         pair = (story.chance.pick(known[:-1]), last)
-        less, more = sorted(pair, key=lambda each: each.value.value)
-        answer = story.step("The difference {~be} {=} {item}.", more.value - less.value)
-        story.ask(f"{frame} difference", story.unstated(answer), B=more.subject, A=less.subject)
+        less, more = sorted(pair, key=lambda each: each[1].value)
+        answer = story.step("The difference {~be} {=} {item}.", more[1] - less[1])
+        story.ask(f"{frame} difference", story.unstated(answer), B=more[0], A=less[0])
         return
     counted = known if kind != "two" else [story.chance.pick(known[:-1]), last]
-    numbers = [each.value for each in counted]
+    numbers = [value for _, value in counted]
     total = story.step("In all there {~~be} {=} {item}.", sum(numbers[1:], numbers[0]))
     if kind == "sold":
         p = story.turn("sold for", "p=$2-9 price", at="late")
@@ -388,32 +378,20 @@ def _ask_comparison(story: Story, frame: str, known: list[ComparedQuantity]) -> 
         k = story.turn(kind, "k=2-12| each", at="late", now=total)
         story.solve("how many", "", "This {~take} {=now/k} {crate}.", now=total, k=k)
     else:
-        names = [str(getattr(each.subject, "name", each.subject)) for each in counted]
+        names = [str(getattr(subject, "name", subject)) for subject, _ in counted]
         story.ask(f"{frame} total", total, all=listed(names))
 
 
-class CountedGroup(NamedTuple):
-    """The people in a story and their place; kinds: the first division; acts: what they do."""
-
-    where: str
-    who: str
-    kinds: tuple[str, str]
-    rooms: str
-    acts: tuple[str, ...]
-
-
-GROUPS = tuple(
-    CountedGroup(where, who, kinds, rooms, tuple(acts.split(", ")))
-    for where, who, kinds, rooms, acts in (
-        ("in a school", "students", ("girls", "boys"), "classes",
-         "walk to school, play football, have a pet, like math, wear glasses"),
-        ("in a camp", "children", ("girls", "boys"), "tents",
-         "can swim, have a bike, play tennis, like to sing, wear hats"),
-        ("in a company", "workers", ("women", "men"), "teams",
-         "drive to work, work at night, have children, drink coffee, wear glasses"),
-        ("at a party", "guests", ("adults", "children"), "rooms",
-         "drink tea, like to dance, eat cake, play a game, wear hats"),
-    )
+# The place, the people in it, the first division, rooms, what the people do.
+GROUPS = (
+    ("in a school", "students", ("girls", "boys"), "classes",
+     "walk to school, play football, have a pet, like math, wear glasses"),
+    ("in a camp", "children", ("girls", "boys"), "tents",
+     "can swim, have a bike, play tennis, like to sing, wear hats"),
+    ("in a company", "workers", ("women", "men"), "teams",
+     "drive to work, work at night, have children, drink coffee, wear glasses"),
+    ("at a party", "guests", ("adults", "children"), "rooms",
+     "drink tea, like to dance, eat cake, play a game, wear hats"),
 )  # fmt: skip
 THERE_ARE = "There are {=} {group}."
 
@@ -423,12 +401,11 @@ def groups(story: Story) -> None:
     chance = story.chance
     story.in_present()
     story.connected = False
-    group = chance.pick(GROUPS)
-    story.cast.update(where=group.where, who=group.who, rooms=group.rooms,
-                      a=group.kinds[0], b=group.kinds[1])  # fmt: skip
-    whole, name = _groups_start(story, group)
+    where, who, (a, b), rooms, usual = chance.pick(GROUPS)
+    story.cast.update(where=where, who=who, rooms=rooms, a=a, b=b)
+    whole, name = _groups_start(story)
     acts: list[str] = []
-    for act in chance.sample(group.acts, 2):
+    for act in chance.sample(usual.split(", "), 2):
         part = _part(story, whole)
         wording = "act" if part.taken.rank < ATOM else "act number"
         story.say("event", wording, part=part.wording, group=_who(name, acts), act=act)
@@ -466,32 +443,31 @@ def _part(story: Story, whole: Quantity) -> QuantityPart:
     return QuantityPart(k.shown, k)
 
 
-def _groups_start(story: Story, group: CountedGroup) -> tuple[Quantity, str]:
+def _groups_start(story: Story) -> tuple[Quantity, str]:
     """State the whole group, and mostly divide it into two kinds."""
-    chance = story.chance
+    chance, who, a, b = story.chance, *(story.cast[name] for name in ("who", "a", "b"))
     kind = chance.below(4)
     if kind == 3:
         values = story.draws("k=20-120/2,4,5 kind; m=20-120/2,4,5 kind")
         story.say("open", "two", **values)
         if chance.hit(0.5):
-            return story.compute("There are {=k+m} {who} in all.", **values), group.who
-        side = chance.below(2)
-        return values["km"[side]], group.kinds[side]
+            return story.compute("There are {=k+m} {who} in all.", **values), who
+        return (values["k"], a) if chance.below(2) == 0 else (values["m"], b)
     if kind == 2 and story.size > 2:
         line = "There are {=k*m} {who} in all."
         whole = story.turn("rooms", "k=2-9w rooms; m=10-30 each", line, at="open")
     else:
         whole = story.turn("all", "n=40-400/4,10,12,20,30 whole", at="open")
     if story.steps_left < 3 or chance.hit(0.3):
-        return whole, group.who
+        return whole, who
     part = _part(story, whole)
     count = part.taken
     story.say("open", "kind" if count.rank < ATOM else "kind number", part=part.wording)
     if count.tree[0] in ("*", "/"):
         count = story.step("There are {=} {a}.", count)
     if chance.hit(0.5):
-        return count, group.kinds[0]
-    return story.step("There are {=} {b}.", whole - count), group.kinds[1]
+        return count, a
+    return story.step("There are {=} {b}.", whole - count), b
 
 
 def ratios(story: Story) -> None:
@@ -540,31 +516,23 @@ def _one_part(story: Story, p: Quantity, q: Quantity) -> tuple[Quantity, Quantit
     return story.step("One part {~be} {=} {item}.", n / parts), n if name == "one" else None
 
 
-class Ingredient(NamedTuple):
-    """An ingredient of a recipe: its unit, its packaging, the range of its amount."""
-
-    unit: Noun
-    holder: Noun
-    pack: Noun
-    low: int
-    high: int
-
-
-def _ingredient(unit: str, what: str, holder: str, low: int, high: int) -> Ingredient:
-    many = "boxes" if holder == "box" else f"{holder}s"
-    measured = Noun(f"{unit} of {what}", f"{unit}s of {what}") if unit else Noun(what[:-1], what)
-    pack = Noun(f"{holder} of {what}", f"{many} of {what}")
-    return Ingredient(measured, Noun(holder, many), pack, low, high)
-
-
-INGREDIENTS = (
-    _ingredient("cup", "flour", "bag", 2, 9),
-    _ingredient("cup", "sugar", "bag", 2, 6),
-    _ingredient("cup", "milk", "bottle", 2, 6),
-    _ingredient("", "eggs", "box", 2, 8),
-    _ingredient("gram", "butter", "pack", 40, 150),
-    _ingredient("", "apples", "bag", 3, 9),
+# Of a recipe: the unit, the ingredient, its packaging, the range of its amount.
+Ingredient = tuple[str, str, str, int, int]
+INGREDIENTS: tuple[Ingredient, ...] = (
+    ("cup", "flour", "bag", 2, 9),
+    ("cup", "sugar", "bag", 2, 6),
+    ("cup", "milk", "bottle", 2, 6),
+    ("", "eggs", "box", 2, 8),
+    ("gram", "butter", "pack", 40, 150),
+    ("", "apples", "bag", 3, 9),
 )
+
+
+def _measured(ingredient: Ingredient) -> Noun:
+    unit, what, *_ = ingredient
+    return Noun(f"{unit} of {what}", f"{unit}s of {what}") if unit else Noun(what[:-1], what)
+
+
 BAKED = (Noun("cookie", "cookies"), Noun("muffin", "muffins"), Noun("roll", "rolls"),
          Noun("cupcake", "cupcakes"))  # fmt: skip
 
@@ -573,14 +541,18 @@ def recipes(story: Story) -> None:
     """Write a problem about baking from a recipe."""
     chance = story.chance
     main, second = chance.sample(INGREDIENTS, 2)
-    story.cast.update(A=story.person(), item=chance.pick(BAKED), stuff=main.unit,
-                      other=second.unit, pack=main.pack, holder=main.holder)  # fmt: skip
+    _, what, one, low, high = main
+    many = "boxes" if one == "box" else f"{one}s"
+    story.cast.update(A=story.person(), item=chance.pick(BAKED), stuff=_measured(main),
+                      other=_measured(second), pack=Noun(f"{one} of {what}", f"{many} of {what}"),
+                      holder=Noun(one, many))  # fmt: skip
     n = story.draw(6, 24, "per recipe", by=chance.pick((2, 4, 6)))
-    by = 10 if main.low > 10 else 1  # grams are round
-    k = story.draw(main.low, main.high, "each", words=by == 1, by=by)
+    by = 10 if low > 10 else 1  # grams are round
+    k = story.draw(low, high, "each", words=by == 1, by=by)
     if chance.hit(0.35):
-        step = 10 if second.low > 10 else 1
-        j = story.draw(second.low, second.high, "distractor", words=step == 1, by=step)
+        *_, low, high = second
+        step = 10 if low > 10 else 1
+        j = story.draw(low, high, "distractor", words=step == 1, by=step)
         story.distractors += 1
         story.say("open", "two", n=n, k=k, j=j)
     else:

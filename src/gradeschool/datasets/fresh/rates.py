@@ -7,38 +7,20 @@ stages of a trip. A row is (wording, draws, steps ...), as `Story.turn` and `Sto
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
 
 from gradeschool.datasets.fresh.story import Noun, Quantity, Story, Unfit, share, times
 
-
-class Measure(NamedTuple):
-    """A measured thing: units, number of small ones in a large one, what it is used for.
-
-    by: the step of the amounts in small units; act: how a person gets it.
-    """
-
-    large: str
-    small: str
-    factor: int
-    stuff: str
-    act: str
-    piece: str
-    pieces: str
-    by: int
-    low: int
-    high: int
-
-
+# Units, number of small ones in a large one, the thing, how a person gets it, what it is used for,
+# the step of the amounts in small units, the range of the amount for one piece.
 MEASURES = (
-    Measure("meters", "centimeters", 100, "ribbon", "have", "bow", "bows", 5, 20, 80),
-    Measure("meters", "centimeters", 100, "rope", "buy", "piece", "pieces", 10, 30, 150),
-    Measure("feet", "inches", 12, "wood", "have", "shelf", "shelves", 2, 8, 30),
-    Measure("kilograms", "grams", 1000, "rice", "have", "meal", "meals", 50, 150, 600),
-    Measure("kilograms", "grams", 1000, "flour", "buy", "cake", "cakes", 50, 200, 800),
-    Measure("liters", "milliliters", 1000, "juice", "make", "glass", "glasses", 50, 150, 400),
-    Measure("liters", "milliliters", 1000, "paint", "buy", "chair", "chairs", 50, 100, 500),
-    Measure("hours", "minutes", 60, "free time", "have", "game", "games", 5, 10, 45),
+    ("meters", "centimeters", 100, "ribbon", "have", "bow", "bows", 5, 20, 80),
+    ("meters", "centimeters", 100, "rope", "buy", "piece", "pieces", 10, 30, 150),
+    ("feet", "inches", 12, "wood", "have", "shelf", "shelves", 2, 8, 30),
+    ("kilograms", "grams", 1000, "rice", "have", "meal", "meals", 50, 150, 600),
+    ("kilograms", "grams", 1000, "flour", "buy", "cake", "cakes", 50, 200, 800),
+    ("liters", "milliliters", 1000, "juice", "make", "glass", "glasses", 50, 150, 400),
+    ("liters", "milliliters", 1000, "paint", "buy", "chair", "chairs", 50, 100, 500),
+    ("hours", "minutes", 60, "free time", "have", "game", "games", 5, 10, 45),
 )
 
 
@@ -46,21 +28,21 @@ def measures(story: Story) -> None:
     """Write a problem about a thing that is measured in two units."""
     chance = story.chance
     story.in_present()
-    what = chance.pick(MEASURES)
-    story.cast.update(what._asdict(), A=story.person(), B=story.person())
-    timed = what.factor == 60
-    n = story.draw(2, 9 if what.factor > 12 else 20, "large", words=True)
-    factor = story.constant(what.factor)
-    small = story.step("{n} {large} {~~be} {=} {small}.", n * factor, n=n)
+    large, unit, factor, stuff, act, piece, pieces, by, low, high = chance.pick(MEASURES)
+    story.cast.update(large=large, small=unit, stuff=stuff, act=act, piece=piece, pieces=pieces,
+                      A=story.person(), B=story.person())  # fmt: skip
+    timed = factor == 60
+    n = story.draw(2, 9 if factor > 12 else 20, "large", words=True)
+    small = story.step("{n} {large} {~~be} {=} {small}.", n * story.constant(factor), n=n)
     if chance.hit(0.3):
-        k = story.draw(what.by, what.factor - what.by, "small", by=what.by, most=what.factor - 1)
+        k = story.draw(by, factor - by, "small", by=by, most=factor - 1)
         line = "In all, that {~be} {=now+k} {small}."
         small = story.turn("has both", "", line, at="open", now=small, n=n, k=k)
     else:
         story.say("open", "has", n=n)
     done, used = set[str](), 0
     while story.steps_left > 1 and used < 3:
-        small = _use(story, what, small, used, done)
+        small = _use(story, (by, low, high), small, used, done)
         used += 1
     kind = chance.below(4)
     if used and kind == 0:
@@ -69,8 +51,8 @@ def measures(story: Story) -> None:
         line = "Each friend {~get} {=now/k} {small}."
         story.solve("shares", "k=2-12w| friends", line, now=small)
     elif "made" not in done:
-        k = story.divisor(small, what.low, what.high, "each")
-        if k.value % what.by:
+        k = story.divisor(small, low, high, "each")
+        if k.value % by:
             raise Unfit
         line = "{A} can play {=now/k} games." if timed else "{A} can make {=now/k} {pieces}."
         name = ("plays all" if used else "games all") if timed else "makes" if used else "makes all"
@@ -81,12 +63,15 @@ def measures(story: Story) -> None:
         raise Unfit
 
 
-def _use(story: Story, what: Measure, small: Quantity, used: int, done: set[str]) -> Quantity:
+def _use(
+    story: Story, amounts: tuple[int, int, int], small: Quantity, used: int, done: set[str]
+) -> Quantity:
     left = "Then {=now-it} {small} {~~be} left."
-    kind, timed = story.chance.below(3), what.factor == 60
+    (by, low, high), kind = amounts, story.chance.below(3)
+    timed = story.cast["small"] == "minutes"
     if kind == 0 and "given" not in done:
         done.add("given")
-        k = story.draw(what.by, 5 * what.high, "used", by=what.by)
+        k = story.draw(by, 5 * high, "used", by=by)
         line = "Then {=now-k} {small} {~~be} left."
         return story.turn("gives time" if timed else "gives", "", line, now=small, k=k)
     if kind == 1 and not timed:
@@ -96,7 +81,7 @@ def _use(story: Story, what: Measure, small: Quantity, used: int, done: set[str]
         raise Unfit
     done.add("made")
     m = story.draw(2, 9, "pieces", words=True)
-    k = story.draw(what.low, what.high, "each", by=what.by)
+    k = story.draw(low, high, "each", by=by)
     lines = "The {pieces} {~~take} {=m*k} {small}.", left
     return story.turn("plays" if timed else "uses", "", *lines, now=small, k=k, m=m)
 
@@ -206,18 +191,12 @@ def reading(story: Story) -> None:
         story.solve("per day", "k=2-12w| days", line, now=remaining)
 
 
-class Transport(NamedTuple):
-    """A way to travel: the verb, the range of speeds, whether it burns fuel."""
-
-    verb: str
-    low: int
-    high: int
-    fuel: bool
-
-
-DRIVE = Transport("drive", 30, 70, True)
-WAYS = (DRIVE, DRIVE, Transport("cycle", 6, 18, False), Transport("walk", 2, 5, False),
-        Transport("run", 5, 9, False))  # fmt: skip
+# Ways to travel: the verb, the range of speeds, whether it burns fuel.
+Way = tuple[str, int, int, bool]
+DRIVE: Way = ("drive", 30, 70, True)
+WAYS: tuple[Way, ...] = (
+    DRIVE, DRIVE, ("cycle", 6, 18, False), ("walk", 2, 5, False), ("run", 5, 9, False)
+)  # fmt: skip
 GONE = "Then {A} {~have} gone {=now+it} miles."
 
 
@@ -225,12 +204,12 @@ def trips(story: Story) -> None:
     """Write a problem about a trip in stages."""
     chance = story.chance
     way = chance.pick(WAYS)
-    low, high = way.low, way.high
-    story.cast.update(A=story.person(), act=way.verb)
+    verb, low, high, fuel = way
+    story.cast.update(A=story.person(), act=verb)
     if chance.hit(0.25):
         story.say("open", "start")
     h = story.draw(2, 6, "hours", words=True, most=12)
-    s = story.draw(low, high, "speed", by=5 if way.fuel else 1, most=high)
+    s = story.draw(low, high, "speed", by=5 if fuel else 1, most=high)
     distance = story.turn("stage", "", "{A} first {~act} {=h*s} miles.", h=h, s=s)
     hours, takes_days = h.value, False
     for turn in range(4):
@@ -257,29 +236,28 @@ def trips(story: Story) -> None:
             draws = f"k={low}-{4 * high} miles; d=2-6w days"
             lines = "In those days, {A} {~act} {=k*d} miles.", GONE
             distance = story.turn("daily", draws, *lines, now=distance)
-    if not way.fuel and distance.value > 12 * high:
+    if not fuel and distance.value > 12 * high:
         raise Unfit
     _ask_trip(story, way, distance, None if takes_days else hours)
 
 
-def _change_speed(
-    story: Story, way: Transport, distance: Quantity, speed: Quantity, h: Quantity
-) -> Quantity:
+def _change_speed(story: Story, way: Way, distance: Quantity, s: Quantity, h: Quantity) -> Quantity:
+    _, slowest, fastest, _ = way
     name, sign = ("faster", "+") if story.chance.hit(0.5) else ("slower", "-")
-    low = 2 if way.high < 20 else 5
-    k = story.draw(low, max(3, way.low // 2), name, most=way.high)
+    low = 2 if fastest < 20 else 5
+    k = story.draw(low, max(3, slowest // 2), name, most=fastest)
     line = f"The new speed {{~be}} {{=s{sign}k}} miles an hour."
-    speed = story.turn(name, "", line, s=speed, k=k, h=h)
-    if not way.low <= speed.value <= 1.3 * way.high:
+    speed = story.turn(name, "", line, s=s, k=k, h=h)
+    if not slowest <= speed.value <= 1.3 * fastest:
         raise Unfit
-    return story.compute(
-        "At that speed, {A} {~act} {=h*s} miles.", GONE, now=distance, h=h, s=speed
-    )
+    lines = "At that speed, {A} {~act} {=h*s} miles.", GONE
+    return story.compute(*lines, now=distance, h=h, s=speed)
 
 
-def _ask_trip(story: Story, way: Transport, distance: Quantity, least: Fraction | None) -> None:
+def _ask_trip(story: Story, way: Way, distance: Quantity, least: Fraction | None) -> None:
     """Ask the question. least: the hours of the timed stages; None if the trip takes days."""
-    kind = story.chance.below(7) if way.fuel else story.chance.below(5)
+    _, slowest, fastest, fuel = way
+    kind = story.chance.below(7 if fuel else 5)
     if story.steps_left < 1 or kind == 0:
         story.ask("total", distance)
     elif kind <= 2:
@@ -290,7 +268,7 @@ def _ask_trip(story: Story, way: Transport, distance: Quantity, least: Fraction 
         hours = story.divisor(distance, 3, 12, "hours")
         if least is None or hours.value < least:
             raise Unfit
-        if not way.low / 2 <= distance.value / hours.value <= 1.2 * way.high:
+        if not slowest / 2 <= distance.value / hours.value <= 1.2 * fastest:
             raise Unfit
         line = "The average speed {~be} {=now/k} miles an hour."
         story.solve("speed", "", line, now=distance, k=hours)
