@@ -11,7 +11,7 @@ from gradeschool.problem import Problem
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 DEFAULT_SCORER = "gradeschool/reader"  # where neither the user nor a protocol names one
-MARKED = f"{DEFAULT_SCORER} with thinking marks "  # and then pairs of marks as JSON
+MARKED_READER = f"{DEFAULT_SCORER} with thinking marks "  # and then pairs of marks as JSON
 LONGEST_SHOWN = 60  # characters of a text in a message
 # String comparison: saves a Python call for each completion.
 verbatim: Callable[[str, str], bool] = operator.eq
@@ -77,8 +77,8 @@ def with_marks(names: Sequence[str], marks: Sequence[Sequence[str]]) -> tuple[st
     """
     if not marks:
         return tuple(names)
-    reader = MARKED + json.dumps([list(pair) for pair in marks], ensure_ascii=False)
-    others = [name for name in names if not name.startswith(MARKED)]
+    reader = MARKED_READER + json.dumps([list(pair) for pair in marks], ensure_ascii=False)
+    others = [name for name in names if not name.startswith(MARKED_READER)]
     at = others.index(DEFAULT_SCORER) if DEFAULT_SCORER in others else len(others)
     return (*others[:at], reader, *others[at + 1 :])
 

@@ -95,7 +95,7 @@ class UserFunction:
 
         wall: seconds of a call that waits, None for WAIT_SECONDS.
         """
-        self.name, place = _place_of(function)
+        self.name, place = _locate(function)
         place |= {} if argument is None else {"argument": argument}
         self._place = f"{__name__}:{json.dumps(place)}"
         self._child = Child(WAIT_SECONDS if wall is None else wall)
@@ -144,7 +144,7 @@ class UserFunction:
         self._child.stop()
 
 
-def _place_of(function: str | Callable[..., Any]) -> tuple[str, dict[str, str]]:
+def _locate(function: str | Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """Return the name of a function for people, and where the child finds it."""
     if isinstance(function, str):
         parts = NAME.fullmatch(function)

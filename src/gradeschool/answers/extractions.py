@@ -15,7 +15,7 @@ from gradeschool.answers.search import (
 )
 from gradeschool.problem import Problem
 from gradeschool.scorer import ScorerFailure
-from gradeschool.verdict import Answer, answer_of
+from gradeschool.verdict import Answer, make_answer
 
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")
@@ -43,7 +43,7 @@ def first_group(
         match = pattern.search(text) if needs in text else None
         if match is None:
             return None
-        return answer_of((match[1], clean(match[1]), match.span(1), how))
+        return make_answer((match[1], clean(match[1]), match.span(1), how))
 
     return extract
 
@@ -57,7 +57,7 @@ def last_group(
         match = last_match_behind(literal, pattern, text)
         if match is None:
             return None
-        return answer_of((match[1], clean(match[1]), match.span(1), how))
+        return make_answer((match[1], clean(match[1]), match.span(1), how))
 
     return extract
 
@@ -74,7 +74,7 @@ def whole_text(clean: Callable[[str], str] = str) -> Extract:
         value = text.strip()
         start = text.find(value)
         span = (start, start + len(value))
-        return answer_of((value, clean(value), span, "the whole text")) if value else None
+        return make_answer((value, clean(value), span, "the whole text")) if value else None
 
     return extract
 
@@ -113,7 +113,7 @@ def last_number(
         value = None if match is None else clean(match[0])
         if match is None or value is None:
             return None
-        return answer_of((match[0], value, match.span(), how))
+        return make_answer((match[0], value, match.span(), how))
 
     return extract
 
@@ -137,7 +137,7 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
         number = match[0]
         start = text.rfind(number)
         span = None if start < 0 else (start, start + len(number))
-        return answer_of((number, number, span, "the last number, commas removed"))
+        return make_answer((number, number, span, "the last number, commas removed"))
 
     return extract
 

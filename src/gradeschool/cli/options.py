@@ -261,9 +261,9 @@ def warn(message: str) -> None:
 
 def is_own_function(scorer: str) -> bool:
     """Return whether a scorer's name is that of a function of one's own, "mine.py:f"."""
-    from gradeschool.scorer import MARKED
+    from gradeschool.scorer import MARKED_READER
 
-    return ":" in scorer and not scorer.startswith(MARKED)
+    return ":" in scorer and not scorer.startswith(MARKED_READER)
 
 
 def warn_of_own_scorer(manifests: Sequence[Mapping[str, Any]]) -> None:

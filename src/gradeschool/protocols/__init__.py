@@ -20,7 +20,7 @@ from gradeschool.problem import Problem
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.verdict import Answer, answer_of
+from gradeschool.verdict import Answer, make_answer
 
 __all__ = [
     "MGSM",
@@ -32,8 +32,8 @@ __all__ = [
     "Scorer",
     "ScorerFailure",
     "Template",
-    "answer_of",
     "library_scorer",
+    "make_answer",
     "mgsm_message",
 ]
 

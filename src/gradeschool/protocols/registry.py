@@ -28,7 +28,7 @@ from gradeschool.errors import (
     is_installed,
 )
 from gradeschool.protocol import CHANGES, Protocol
-from gradeschool.scorer import MARKED, Scorer
+from gradeschool.scorer import MARKED_READER, Scorer
 
 if TYPE_CHECKING:
     from gradeschool.vote import Vote
@@ -92,7 +92,7 @@ def _find(kind: str, word: str, name: str) -> Any:
 @cache
 def get_scorer(name: str) -> Scorer:
     """Return the scorer of that name; UnknownNameError lists similar names."""
-    if name.startswith(MARKED):
+    if name.startswith(MARKED_READER):
         from gradeschool.protocols.gradeschool.scorers import marked_reader
 
         if marked := marked_reader(name):

@@ -29,7 +29,7 @@ from gradeschool.latex import (
     without_unit,
 )
 from gradeschool.library_scorer import MATH_VERIFY, call_library
-from gradeschool.protocols import Answer, Decoding, Protocol, Scorer, Template, answer_of
+from gradeschool.protocols import Answer, Decoding, Protocol, Scorer, Template, make_answer
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
 HOPE = ("final answer is $", "$. I hope")
@@ -103,7 +103,7 @@ def extract_zero_shot(text: str, reference: str) -> Answer | None:
         return None
     (piece, start, end), how = answer
     value = stripped(piece.strip().partition("\n")[0].lstrip(":").rstrip(".").rstrip("/"))
-    return answer_of((piece, value, None if start < 0 else (start, end), how)) if value else None
+    return make_answer((piece, value, None if start < 0 else (start, end), how)) if value else None
 
 
 def extract_few_shot(text: str, reference: str) -> Answer | None:

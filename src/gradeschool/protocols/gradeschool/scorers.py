@@ -19,8 +19,8 @@ from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.answers.regions import Marks
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
-from gradeschool.scorer import MARKED, Scorer, ScorerFailure, clip
-from gradeschool.verdict import Answer, answer_of
+from gradeschool.scorer import MARKED_READER, Scorer, ScorerFailure, clip
+from gradeschool.verdict import Answer, make_answer
 
 
 def parse_answer(text: str, reference: str) -> Answer | None:
@@ -127,7 +127,7 @@ def _answer(text: str, reading: ParsedAnswer | ExtractedAnswer | None) -> Answer
     if reading is None:
         return None
     start, end = reading.start, reading.end
-    return answer_of((text[start:end], reading.value, (start, end), reading.how))
+    return make_answer((text[start:end], reading.value, (start, end), reading.how))
 
 
 READER = Scorer(
@@ -143,7 +143,9 @@ READER = Scorer(
 def marked_reader(name: str) -> Scorer | None:
     """Return the reader that knows further marks of thinking (`scorer.with_marks`), else None."""
     try:
-        pairs = json.loads(name.removeprefix(MARKED)) if name.startswith(MARKED) else ()
+        pairs = (
+            json.loads(name.removeprefix(MARKED_READER)) if name.startswith(MARKED_READER) else ()
+        )
         marks = tuple((str(opened), str(closed)) for opened, closed in pairs)
     except (TypeError, ValueError):
         return None

@@ -6,7 +6,7 @@ import re
 
 from gradeschool.answers.extractions import LAST_NUMBER
 from gradeschool.answers.search import END, last_match
-from gradeschool.protocols import Answer, Decoding, Problem, Protocol, Scorer, Template, answer_of
+from gradeschool.protocols import Answer, Decoding, Problem, Protocol, Scorer, Template, make_answer
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
 METRICS = f"{SOURCE}/metrics/evaluate_reference_metrics.py"
@@ -33,7 +33,9 @@ def extract_final_number(text: str, reference: str) -> Answer | None:
     number = "" if match is None else match[0].replace(",", "")
     if match is None or not number:
         return None
-    return answer_of((match[0], number, (start + match.start(), start + match.end()), LAST_NUMBER))
+    return make_answer(
+        (match[0], number, (start + match.start(), start + match.end()), LAST_NUMBER)
+    )
 
 
 def extract_last_token(text: str, reference: str) -> Answer | None:
@@ -41,7 +43,7 @@ def extract_last_token(text: str, reference: str) -> Answer | None:
     token = text.strip().rpartition(" ")[2].strip()
     start = text.rfind(token)
     span = (start, start + len(token))
-    return answer_of((token, token, span, "what follows the last space")) if token else None
+    return make_answer((token, token, span, "what follows the last space")) if token else None
 
 
 def final_number(problem: Problem) -> str:

@@ -33,8 +33,8 @@ from gradeschool.protocols import (
     Scorer,
     ScorerFailure,
     Template,
-    answer_of,
     library_scorer,
+    make_answer,
     mgsm_message,
 )
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
@@ -68,7 +68,7 @@ def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> A
     if number is None or value is None:
         return None
     word, start, _ = number
-    return answer_of((word, value, (start, start + len(word)), how))
+    return make_answer((word, value, (start, start + len(word)), how))
 
 
 @once_per_text
@@ -267,7 +267,7 @@ def extract_aime(text: str, gold: str) -> Answer | None:
     word, value, _, how = answer
     start = text.rfind(word)
     span = None if start < 0 else (start, start + len(word))
-    return answer_of((word, value, span, f"the last line: {how}"))
+    return make_answer((word, value, span, f"the last line: {how}"))
 
 
 AIME_SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"

@@ -25,8 +25,8 @@ from gradeschool.protocols import (
     Protocol,
     Scorer,
     Template,
-    answer_of,
     library_scorer,
+    make_answer,
 )
 
 TASKS = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks"
@@ -64,7 +64,7 @@ def extract_hrm8k(text: str, reference: str) -> Answer | None:
     value = text[equals + 1 :].lstrip(" ")
     start = len(text) - len(value)
     value = value.rstrip(".").partition("\\n")[0]
-    return answer_of((value, value, (start, start + len(value)), "after the last '='"))
+    return make_answer((value, value, (start, start + len(value)), "after the last '='"))
 
 
 def _between_dollars(text: str) -> TextMatch | None:
@@ -85,7 +85,7 @@ def _behind_equals(piece: TextMatch, how: str) -> Answer:
     if equals >= 0:
         text = text[equals + 1 :].lstrip(" ")
         start = end - len(text)
-    return answer_of((text, text, (start, end), how))
+    return make_answer((text, text, (start, end), how))
 
 
 def hrm8k_reference(problem: Problem) -> str:

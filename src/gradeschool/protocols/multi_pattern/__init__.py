@@ -15,7 +15,7 @@ from gradeschool.answers.extractions import (
     normalized_gold,
 )
 from gradeschool.answers.search import last_flat_box, last_match, last_match_behind, mentions_answer
-from gradeschool.protocols import Answer, Scorer, answer_of
+from gradeschool.protocols import Answer, Scorer, make_answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
 # `\\boxed\{([^}]+)\}` comes second; `last_flat_box` finds the same in linear time.
@@ -32,14 +32,14 @@ def extract(text: str, reference: str) -> Answer | None:
     match = last_match_behind("####", HASHES, text) if HASH in text else None
     if match is None and "\\" in text and (box := last_flat_box(text)):
         shown, start, end = box
-        return answer_of((shown, normalized(shown), (start, end), r"the last \boxed{}"))
+        return make_answer((shown, normalized(shown), (start, end), r"the last \boxed{}"))
     if match is None and mentions_answer(text):
         how, match = "the last 'the answer is N'", last_match(ANSWER_IS, text)
     if match is None:
         how, match = "the last 'answer: N'", last_behind_answer(ANSWER_COLON, text)
     if match is None:
         return last_number_in(text, reference)
-    return answer_of((match[1], normalized(match[1]), match.span(1), how))
+    return make_answer((match[1], normalized(match[1]), match.span(1), how))
 
 
 def compare(value: str, reference: str) -> bool:

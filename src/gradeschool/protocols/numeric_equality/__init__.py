@@ -11,7 +11,7 @@ from gradeschool.answers.extractions import (
     normalized_gold,
 )
 from gradeschool.answers.numbers import parse_decimal
-from gradeschool.protocols import Answer, Problem, Scorer, ScorerFailure, answer_of
+from gradeschool.protocols import Answer, Problem, Scorer, ScorerFailure, make_answer
 from gradeschool.scorer import clip
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
@@ -31,7 +31,7 @@ def extract(text: str, reference: str) -> Answer | None:
     """Extract the last "ANSWER: N" in any case, else the last number."""
     if (match := last_behind_answer(ANSWER, text)) is None:
         return last_number_in(text, reference)
-    return answer_of((match[1], normalized(match[1]), match.span(1), "the last 'ANSWER: N'"))
+    return make_answer((match[1], normalized(match[1]), match.span(1), "the last 'ANSWER: N'"))
 
 
 SCORERS = (

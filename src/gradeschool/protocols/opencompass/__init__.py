@@ -52,8 +52,8 @@ from gradeschool.protocols import (
     Scorer,
     ScorerFailure,
     Template,
-    answer_of,
     library_scorer,
+    make_answer,
     mgsm_message,
 )
 
@@ -124,11 +124,11 @@ def extract_v2(text: str, reference: str) -> Answer | None:
     box = last_box(text)
     if box is not None and box.text:
         content, start, end = box
-        return answer_of((content, content, (start, end), "the last box"))
+        return make_answer((content, content, (start, end), "the last box"))
     start, end = announcing_piece(text)
     piece = text[start:end]
     value = minerva(piece)
-    return answer_of((piece, value, (start, end), "a piece between periods")) if value else None
+    return make_answer((piece, value, (start, end), "a piece between periods")) if value else None
 
 
 def compare_v2(value: str, reference: str) -> bool:

@@ -20,7 +20,7 @@ from gradeschool.latex import (
     replaced,
     spaced_box,
 )
-from gradeschool.protocols import Answer, Decoding, Protocol, Scorer, Template, answer_of
+from gradeschool.protocols import Answer, Decoding, Protocol, Scorer, Template, make_answer
 
 FOLDER = "verl 0.9.1, verl/utils/reward_score"
 CLIP, BOX_CLIP = 300, 100  # characters at the end: of a number, of a box
@@ -57,7 +57,7 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
         return None
     match = match or matches[0]
     span = (offset + match.start(), offset + match.end())
-    return answer_of((match[0], match[0], span, "the last number near the end"))
+    return make_answer((match[0], match[0], span, "the last number near the end"))
 
 
 def extract_box(text: str, reference: str) -> Answer | None:
