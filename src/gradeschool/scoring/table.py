@@ -17,7 +17,7 @@ from gradeschool.formats.own_run import scorer_of
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER, MARKED, Scorer, ScorerFailure
+from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, ScorerFailure
 from gradeschool.scoring.samples import Run
 from gradeschool.verdict import Answer, Outcome, Verdict
 
@@ -60,7 +60,7 @@ def choose_scorers(names: Sequence[ScorerChoice], dataset: str | None = None) ->
             chosen.append(name)
             continue
         scorer = None
-        if name not in known and not str(name).startswith(MARKED):
+        if name not in known and not str(name).startswith(MARKED_READER):
             from gradeschool.scoring.own_scorer import find_own_scorer
 
             scorer = find_own_scorer(name)
@@ -76,7 +76,7 @@ def headline_scorer(manifests: Sequence[Mapping[str, Any]]) -> str:
     """
     own = {scorer_of(manifest) or "" for manifest in manifests}
     name = own.pop() if len(own) == 1 else ""
-    return name if name in all_scorers() or name.startswith(MARKED) else DEFAULT_SCORER
+    return name if name in all_scorers() or name.startswith(MARKED_READER) else DEFAULT_SCORER
 
 
 def scorer_for(manifests: Sequence[Mapping[str, Any]], name: str | None = None) -> Scorer:
