@@ -113,7 +113,51 @@ def evaluate(
     chosen = tuple(scorer_choices(scorers))
     # The model's name is not known yet.
     job = Job("", protocol, dataset, limit, scorers=chosen, samples=samples, **options)
-    work = partial(_evaluate, model, job, name, output, progress, loggers)
+    _check(job)
+    function: CallableModel | None = None
+    if callable(model):
+        name = name or getattr(model, "__name__", type(model).__name__)
+        function = CallableModel(model, name)
+        # The default protocol, even if the function is called "tiny".
+        usual, calculator = protocol or DEFAULT_PROTOCOL, job.calculator or False
+        job = replace(job, model=name, protocol=usual, calculator=calculator)
+    elif isinstance(model, str):
+        job = replace(job, model=model)
+    else:
+        raise InputError(
+            f"the model is a {type(model).__name__}; give its name, such as 'tiny', or a function"
+        )
+
+    def work() -> Scores:
+        with ExitStack() as failed, ExitStack() as stack:
+            scratch = ""
+            if output is None:  # deleted with the result
+                scratch = tempfile.mkdtemp(prefix="gradeschool-")
+                failed.callback(shutil.rmtree, scratch, ignore_errors=True)
+            folder = Path(scratch) / "run" if output is None else Path(output)
+            prepared = prepare(replace(job, output=folder), function)
+            display = stack.enter_context(EvaluationDisplay(quiet=not progress))
+            watchers: list[RunProgress] = [display]
+            if loggers:
+                log = EvaluationLog(loggers, folder, display.message, display.alert)
+                watchers.append(stack.enter_context(log))
+            evaluation = asyncio.run(evaluate_job(prepared, *watchers))
+            for text in evaluation.cautions():
+                logging.getLogger("gradeschool").warning(text)
+            if evaluation.fatal is not None:
+                raise evaluation.fatal
+            if evaluation.interrupted:
+                raise KeyboardInterrupt
+            (run,) = load_runs(
+                folder, ReadOptions(dataset=prepared.plan.dataset.name), lambda _: None
+            )
+            named = replace(run, name=name if function else run.name)
+            scores = replace(score_samples(named, prepared.plan.scorers), folder=folder)
+            failed.pop_all()
+        if scratch:
+            weakref.finalize(scores, shutil.rmtree, scratch, ignore_errors=True)
+        return scores
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -127,56 +171,6 @@ async def evaluate_async(
 ) -> Scores:
     """Evaluate as `evaluate` does, without blocking the event loop."""
     return await asyncio.to_thread(partial(evaluate, model, protocol, dataset, **settings))
-
-
-def _evaluate(
-    model: str | ModelFunction,
-    job: Job,
-    name: str,
-    output: str | Path | None,
-    progress: bool,
-    loggers: Sequence[str],
-) -> Scores:
-    _check(job)
-    function: CallableModel | None = None
-    if callable(model):
-        name = name or getattr(model, "__name__", type(model).__name__)
-        function = CallableModel(model, name)
-        # The default protocol, even if the function is called "tiny".
-        protocol, calculator = job.protocol or DEFAULT_PROTOCOL, job.calculator or False
-        job = replace(job, model=name, protocol=protocol, calculator=calculator)
-    elif isinstance(model, str):
-        job = replace(job, model=model)
-    else:
-        raise InputError(
-            f"the model is a {type(model).__name__}; give its name, such as 'tiny', or a function"
-        )
-    with ExitStack() as failed, ExitStack() as stack:
-        scratch = ""
-        if output is None:  # deleted with the result
-            scratch = tempfile.mkdtemp(prefix="gradeschool-")
-            failed.callback(shutil.rmtree, scratch, ignore_errors=True)
-        folder = Path(scratch) / "run" if output is None else Path(output)
-        work = prepare(replace(job, output=folder), function)
-        display = stack.enter_context(EvaluationDisplay(quiet=not progress))
-        watchers: list[RunProgress] = [display]
-        if loggers:
-            log = EvaluationLog(loggers, folder, display.message, display.alert)
-            watchers.append(stack.enter_context(log))
-        evaluation = asyncio.run(evaluate_job(work, *watchers))
-        for text in evaluation.cautions():
-            logging.getLogger("gradeschool").warning(text)
-        if evaluation.fatal is not None:
-            raise evaluation.fatal
-        if evaluation.interrupted:
-            raise KeyboardInterrupt
-        (run,) = load_runs(folder, ReadOptions(dataset=work.plan.dataset.name), lambda _: None)
-        named = replace(run, name=name if function else run.name)
-        scores = replace(score_samples(named, work.plan.scorers), folder=folder)
-        failed.pop_all()
-    if scratch:
-        weakref.finalize(scores, shutil.rmtree, scratch, ignore_errors=True)
-    return scores
 
 
 def _check(job: Job) -> None:
