@@ -8,10 +8,10 @@ import pytest
 
 from gradeschool import Problem, load_dataset
 from gradeschool.datasets.platinum import (
+    LABELS,
     REMOVED,
     REVISED,
     platinum_changes,
-    platinum_labels,
 )
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import Reference
@@ -24,7 +24,7 @@ from tests.support.files import jsonl
 @pytest.mark.official
 def test_the_table_is_that_of_the_data(data: Path) -> None:
     facts = json.loads((data / "platinum.json").read_text())
-    labels = platinum_labels()
+    labels = LABELS
     assert sorted(row for row, gold in labels.items() if gold is None) == facts["removed"]
     revised = {str(row): gold for row, gold in labels.items() if gold is not None}
     assert revised == {row: change["platinum"] for row, change in facts["revised"].items()}

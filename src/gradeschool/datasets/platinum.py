@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
@@ -32,21 +31,13 @@ REVISED = {
     823: "18", 952: "1800", 1035: "40", 1071: "257", 1309: "2180",
 }
 # fmt: on
+# The new gold by official row, None for a removed one.
+LABELS: dict[int, str | None] = {**dict.fromkeys(REMOVED), **REVISED}
 OFFICIAL_ROWS = 1319
 # Of every question and gold of the test split, each closed by a NUL.
 OFFICIAL_SHA256 = "b06228cdbfae6398c914e37a5cbc5fdf4063001ba3c12e95e7e1355bbcd9b49e"
 # Problems whose label GSM8K-Platinum changes, by id: with the new gold, None for a removed one.
 LabelChanges = Mapping[str, Problem | None]
-
-
-def platinum_labels() -> Mapping[int, str | None]:
-    """Return the changes of Platinum by official row: the new gold, or None for a removed row."""
-    return MappingProxyType({**dict.fromkeys(REMOVED), **REVISED})
-
-
-def is_official_test(problems: Sequence[Problem]) -> bool:
-    """Return whether problems are the official test split of GSM8K, in its order."""
-    return len(problems) == OFFICIAL_ROWS and _digest(problems) == OFFICIAL_SHA256
 
 
 def platinum_changes(problems: Sequence[Problem], name: str) -> LabelChanges:
@@ -55,15 +46,24 @@ def platinum_changes(problems: Sequence[Problem], name: str) -> LabelChanges:
     problems: the official test split, in its order; name: their name in messages. Raises InputError
     for any other problems: labels belong to row numbers, and would go to the wrong problems.
     """
-    if not is_official_test(problems):
+    digest = hashlib.sha256()
+    for problem in problems if len(problems) == OFFICIAL_ROWS else ():
+        digest.update(f"{problem.question}\0{problem.gold}\0".encode("utf-8", "surrogatepass"))
+    if digest.hexdigest() != OFFICIAL_SHA256:
         raise InputError(
             f"Platinum's labels are for the official test split of GSM8K, and {name!r} is not that "
             f"({len(problems)} problems); leave them out, or give -d gsm8k"
         )
-    return {
-        problems[row].id: None if gold is None else _relabelled(problems[row], gold)
-        for row, gold in platinum_labels().items()
-    }
+    changes = dict[str, Problem | None]()
+    for row, gold in LABELS.items():
+        problem = problems[row]
+        relabelled = None
+        if gold is not None:  # the reference solution still leads to the old one
+            solution = f"{problem.solution.rpartition(MARKER)[0]}{MARKER} {gold}"
+            meta = {**problem.meta, "labels": "platinum", "official gold": problem.gold}
+            relabelled = replace(problem, gold=gold, solution=solution, meta=meta)
+        changes[problem.id] = relabelled
+    return changes
 
 
 def label_changes(problems: Sequence[Problem], used: Iterable[Problem | None] = ()) -> LabelChanges:
@@ -72,12 +72,13 @@ def label_changes(problems: Sequence[Problem], used: Iterable[Problem | None] = 
     used: the problems that a run answers; nothing is returned if one of them is not in the split.
     None, a row without a problem, is ignored.
     """
-    if not is_official_test(problems):
+    try:
+        changes = platinum_changes(problems, "gsm8k")
+    except InputError:
         return {}
     official = {problem.id: problem for problem in problems}
-    if any(problem and official.get(problem.id) != problem for problem in used):
-        return {}
-    return platinum_changes(problems, "gsm8k")
+    others = any(problem and official.get(problem.id) != problem for problem in used)
+    return {} if others else changes
 
 
 def platinum_problems(problems: Sequence[Problem], name: str = "gsm8k") -> list[Problem]:
@@ -88,17 +89,3 @@ def platinum_problems(problems: Sequence[Problem], name: str = "gsm8k") -> list[
     changes = platinum_changes(problems, name)
     layered = (changes.get(problem.id, problem) for problem in problems)
     return [problem for problem in layered if problem is not None]
-
-
-def _relabelled(problem: Problem, gold: str) -> Problem:
-    """Return a problem with another gold; the reference solution still leads to the old one."""
-    solution = f"{problem.solution.rpartition(MARKER)[0]}{MARKER} {gold}"
-    meta = {**problem.meta, "labels": "platinum", "official gold": problem.gold}
-    return replace(problem, gold=gold, solution=solution, meta=meta)
-
-
-def _digest(problems: Sequence[Problem]) -> str:
-    digest = hashlib.sha256()
-    for problem in problems:
-        digest.update(f"{problem.question}\0{problem.gold}\0".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
