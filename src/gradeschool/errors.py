@@ -20,9 +20,7 @@ from collections.abc import Iterable
 
 MOST_NAMES = 16  # in a message; with more, it names the command that lists them
 LISTED_BY = {
-    "scorer": "gradeschool protocols list",
-    "protocol": "gradeschool protocols list",
-    "protocol or scorer": "gradeschool protocols list",
+    **dict.fromkeys(("scorer", "protocol", "protocol or scorer"), "gradeschool protocols list"),
     "dataset": "gradeschool data list",
 }
 

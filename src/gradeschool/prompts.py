@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from gradeschool.completion import Message, Prompt
@@ -149,11 +149,6 @@ def draw_shuffled(seed: int) -> Draw:
         return (drawn[place] for place in range(len(problems)))
 
     return draw
-
-
-def as_message(plain: Template) -> Template:
-    """Return the template whose text is sent as one user message."""
-    return replace(plain, form="message")
 
 
 def format_chat(

@@ -85,21 +85,12 @@ def test_everything_that_is_registered_is_exported(scorers: Scorers) -> None:
     assert len(set(names)) == len(names)
     assert not any("@" in name or "." in name for name in names)
     ours = {name.removeprefix("gradeschool/") for name in names}
-    assert ours | {"numeric_equality", "scorer", "gsm8k", "aime2025"} == set(scorers.registered)
+    assert ours | {"numeric_equality", "gsm8k", "aime2025"} == set(scorers.registered)
     project = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["project"]
     assert project["entry-points"]["inspect_ai"] == {"gradeschool": MODULE}
     exported = {name: getattr(scorers.module, name) for name in scorers.module.__all__}
     factories = [*exported.pop("SCORERS").values(), *exported.values()]
     assert set(map(id, factories)) == set(map(id, scorers.registered.values()))
-
-
-def test_a_scorer_is_also_found_by_its_published_name(scorers: Scorers) -> None:
-    name = "inspect/match-numeric@<=0.3.220"
-    named = scorers.registered["scorer"](name)
-    assert score(named, "ANSWER: 711", "11").metadata["scorer"] == name
-    assert score(scorers.registered["scorer"](), "#### 11", "11").value == "C"
-    with pytest.raises(InputError, match="nobody"):
-        scorers.registered["scorer"]("nobody")
 
 
 @pytest.fixture

@@ -67,12 +67,10 @@ names = [inspect_scorer_name(scorer) for scorer in all_scorers()]
 assert len(set(names)) == len(names)
 assert not any("@" in name or "." in name for name in names)
 found = [registry_info(registry_lookup("scorer", name)).name for name in names]
-values = [scored("gradeschool/scorer", "#### 11", "11", "stop")["value"]]
-print(json.dumps([{"same": found == names, "count": len(names), "values": values}]))
+print(json.dumps([{"same": found == names, "count": len(names)}]))
 """
     (comparison,) = answers("inspect_ai", tmp_path, code)
     assert comparison["same"] is True
-    assert comparison["values"] == ["C"]
     assert isinstance(comparison["count"], int)
     assert comparison["count"] > 40
 

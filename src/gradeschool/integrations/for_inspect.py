@@ -39,10 +39,10 @@ from gradeschool.protocols.registry import (
     get_usable_scorer,
 )
 from gradeschool.reports.export import INSPECT, inspect_scorer_name
-from gradeschool.scorer import DEFAULT_SCORER, Scorer
+from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 
-__all__ = ["SCORERS", "aime2025", "gsm8k", "named_scorer", "numeric_equality"]
+__all__ = ["SCORERS", "aime2025", "gsm8k", "numeric_equality"]
 
 NUMERIC_EQUALITY = "numeric-equality"
 VALUES = {
@@ -106,21 +106,17 @@ def sample_problem(state: TaskState, gold: str) -> Problem:
     )
 
 
-def _scoring(name: str) -> InspectScorer:
-    chosen = get_usable_scorer(name)
-
-    async def score(state: TaskState, target: Target) -> Score:
-        if chosen.extra:  # runs in another process; waiting for it must not block the event loop
-            return await anyio.to_thread.run_sync(inspect_score, chosen, state, target)
-        return inspect_score(chosen, state, target)
-
-    return score
-
-
 def _scorer_for(published: str, name: str) -> Callable[..., InspectScorer]:
     @scorer(metrics=[accuracy(), stderr()], name=name)
     def for_scorer() -> InspectScorer:
-        return _scoring(published)
+        chosen = get_usable_scorer(published)
+
+        async def score(state: TaskState, target: Target) -> Score:
+            if chosen.extra:  # runs in another process; must not block the event loop
+                return await anyio.to_thread.run_sync(inspect_score, chosen, state, target)
+            return inspect_score(chosen, state, target)
+
+        return score
 
     factory: Callable[..., InspectScorer] = for_scorer
     return factory
@@ -131,14 +127,6 @@ SCORERS = {
     for name in all_scorers()
 }
 numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
-
-
-@scorer(metrics=[accuracy(), stderr()], name="scorer")
-def named_scorer(scorer: str = DEFAULT_SCORER) -> InspectScorer:
-    """Score by a named scorer: `--scorer gradeschool/scorer -S scorer=openai/2021`."""
-    return _scoring(scorer)
-
-
 TURNS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 # vLLM's and llama.cpp's options to continue the last assistant message.
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}

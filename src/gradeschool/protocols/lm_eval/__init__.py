@@ -25,7 +25,7 @@ from gradeschool.answers.extractions import (
     marked_gold,
     whole_text,
 )
-from gradeschool.prompts import as_message, draw_in_order, draw_shuffled
+from gradeschool.prompts import draw_in_order, draw_shuffled
 from gradeschool.protocols import Decoding, Problem, Protocol, Scorer, Template
 from gradeschool.protocols.lm_eval.math import MATH_PROTOCOLS, MATH_SCORERS, TASKS
 from gradeschool.vote import Vote
@@ -353,7 +353,7 @@ def _chat_forms(plain: Protocol) -> Iterator[Protocol]:
         plain,
         name=f"{plain.name}+chat",
         summary=f"as one user message, as lm-eval up to 0.4.9 sends a chat: {plain.summary}",
-        render=as_message(plain.template),
+        render=replace(plain.template, form="message"),
     )
     if plain.shots:
         answer = plain.template.answer.lstrip()

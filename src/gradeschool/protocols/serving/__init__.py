@@ -10,7 +10,6 @@ import re
 from dataclasses import replace
 
 from gradeschool.answers.extractions import last_number
-from gradeschool.prompts import as_message
 from gradeschool.protocols import Decoding, Problem, Protocol, Scorer, ScorerFailure, Template
 
 VLLM_SOURCE = "vllm-project/vllm @ 03e09605, tests/evals/gsm8k/gsm8k_eval.py"
@@ -74,7 +73,7 @@ VLLM_CHAT = replace(
     name="vllm/gsm8k+chat",
     summary="the same text as one user message, the server's own temperature",
     source=f"{VLLM_SOURCE}, --use-chat-completions",
-    render=as_message(VLLM.template),
+    render=replace(VLLM.template, form="message"),
     decoding=replace(VLLM.decoding, temperature=None),
 )
 SGLANG = replace(
