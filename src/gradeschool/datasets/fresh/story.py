@@ -563,12 +563,12 @@ class Story:
         """
         for line in lines:
             before, formula, after = FORMULA.split(line)
-            first, *others = [
+            terms: list[Any] = [
                 self.constant(int(each)) if each.isdigit() else values.get(each, each)
                 for each in re.split(r"([-+*/])", formula)
             ]
-            result: Quantity = first
-            for sign, term in zip(others[::2], others[1::2], strict=True):
+            result: Quantity = terms[0]
+            for sign, term in zip(terms[1::2], terms[2::2], strict=True):
                 result = OPERATORS[sign](result, term)
             values["it"] = self.step(f"{before}{{=}}{after}", result, **values)
         return cast(Quantity, values["it"])
