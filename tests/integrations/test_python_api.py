@@ -160,14 +160,16 @@ def test_evaluating_in_a_coroutine_does_not_block_its_loop() -> None:
     assert (scores.correct, ticks > 1) == (43, True)
 
 
-def test_rows_and_files_are_scored() -> None:
-    rows: list[dict[str, object]] = [
-        {"completion": "#### 18", "gold": 18, "id": "a"},
-        {"completion": "#### 7", "gold": "x\n#### 8", "id": "b", "question": "3 + 5?"},
+def test_samples_of_a_problem_and_files_are_scored() -> None:
+    eight = gradeschool.Problem("b", "3 + 5?", "8", "#### 8")
+    scores = gradeschool.score(["#### 18", "#### 7", "#### 8"], [18, eight, eight])
+    assert [verdict.correct for verdict in scores.verdicts] == [True, False, True]
+    assert scores.accuracy == 0.75  # the mean over two problems
+    assert [sample.problem.id for sample in scores.scored.samples if sample.problem] == [
+        "0",
+        "b",
+        "b",
     ]
-    scores = gradeschool.score(rows)
-    assert [verdict.correct for verdict in scores.verdicts] == [True, False]
-    assert [sample.problem.id for sample in scores.scored.samples if sample.problem] == ["a", "b"]
     from gradeschool.models.recorded import SAMPLE_FILE
 
     recorded = gradeschool.score(f"{SAMPLE_FILE}#handwritten/chat", dataset="sample")
@@ -181,13 +183,7 @@ def _absent(messages: object) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[], object], type[Exception]]] = {
-    "row 0 is a str without a gold": (lambda: gradeschool.score(["8"]), InputError),
-    "row 0 has no 'gold'": (lambda: gradeschool.score([{"completion": "8"}]), InputError),
-    "row 0 has no 'completion'": (lambda: gradeschool.score([{"gold": "8"}]), InputError),
-    "the sample of row 0 is -1": (
-        lambda: gradeschool.score([{"completion": "8", "gold": 8, "sample": -1}]),
-        InputError,
-    ),
+    "the golds are None": (lambda: gradeschool.score(["8"]), InputError),
     "the golds are '18'": (lambda: gradeschool.score(["1", "8"], "18"), InputError),
     "the completions are '18'": (lambda: gradeschool.score("18", ["1", "8"]), InputError),
     "the gold 'abc' contains no number": (lambda: gradeschool.judge("8", "abc"), InputError),

@@ -61,7 +61,6 @@ def test_score_takes_the_question_of_a_row() -> None:
     row = {"question": "How many minutes does she need?", "answer": "#### 120"}
     text = "She needs 2 hours (120 minutes)."
     assert package.score([text], [row]).correct == 1
-    assert package.score([{"completion": text, "gold": row}]).correct == 1
     assert package.score([text], ["120"]).correct == 0
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -163,7 +164,7 @@ class Scores:
 
 
 def score(
-    texts: Sequence[str] | Sequence[Mapping[str, object]] | str | Path,
+    texts: Sequence[str] | str | Path,
     golds: Sequence[object] | None = None,
     scorer: ScorerChoice | Sequence[ScorerChoice] = DEFAULT_SCORER,
     *,
@@ -171,30 +172,36 @@ def score(
 ) -> Scores:
     """Return the scores of completions against their golds.
 
-    texts: the completions; or, without golds, rows with the keys "completion" and "gold" (optional:
-    "question", "id", "sample"), or the path of a run folder or sample file with one run. golds: one
-    for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem. scorer: one or
-    several names or functions of your own (`scoring.own_scorer`); the first is the headline.
-    dataset: of a file, as for `gradeschool score -d`. Raises InputError if texts and golds differ
-    in number, a gold cannot be read or a function cannot be called, UnknownNameError and
-    MissingExtraError for a scorer.
+    texts: the completions; or, without golds, the path of a run folder or sample file with one run.
+    golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem; texts
+    with the same Problem are its samples. scorer: one or several names or functions of your own
+    (`scoring.own_scorer`); the first is the headline. dataset: of a file, as for `gradeschool score
+    -d`. Raises InputError if texts and golds differ in number, a gold cannot be read or a function
+    cannot be called, UnknownNameError and MissingExtraError for a scorer.
     """
     scorers = _scorers(scorer)
     if golds is None and isinstance(texts, str | Path):
         return score_samples(_read_run(texts, dataset), scorers)
     if isinstance(texts, str) or not isinstance(texts, Sequence):
-        raise InputError(
-            f"the completions are {clip(repr(texts))}; give a list of texts, rows, or a path"
-        )
-    if golds is None:
-        rows: list[object] = list(texts)
-    elif isinstance(golds, str) or not isinstance(golds, Sequence):
+        raise InputError(f"the completions are {clip(repr(texts))}; give a list of texts")
+    if isinstance(golds, str) or not isinstance(golds, Sequence):
         raise InputError(f"the golds are {clip(repr(golds))}; give a list, a gold for each text")
-    elif len(texts) != len(golds):
+    if len(texts) != len(golds):
         raise InputError(f"{len(texts)} texts but {len(golds)} golds; give a gold for each text")
-    else:
-        rows = [{"completion": text, "gold": gold} for text, gold in zip(texts, golds, strict=True)]
-    return score_samples(Run("", [_sample(row, index) for index, row in enumerate(rows)]), scorers)
+    samples, earlier = list[Sample](), Counter[str]()
+    for index, (text, gold) in enumerate(zip(texts, golds, strict=True)):
+        if not isinstance(text, str):
+            kind = type(text).__name__
+            raise InputError(f"text {index} is a {kind}: {clip(repr(text))}; give a str")
+        try:
+            problem = gold if isinstance(gold, Problem) else problem_of(gold)
+        except InputError as error:
+            raise InputError(f"gold {index}: {error}") from None
+        problem = replace(problem, id=str(index)) if problem.id == "?" else problem
+        number = earlier[problem.id]
+        samples.append(Sample(index, text=text, sample=number, problem=problem))
+        earlier[problem.id] += 1
+    return score_samples(Run("", samples), scorers)
 
 
 def compare(
@@ -240,30 +247,3 @@ def score_samples(run: Run, scorers: Sequence[Scorer]) -> Scores:
         raise InputError("there are no texts to score; give at least one")
     table = scored_table(run, scorers)
     return Scores(score_run(table), tuple(verdicts[0] for verdicts in table.verdicts), table)
-
-
-def _sample(row: object, index: int) -> Sample:
-    """Return the sample of a row with "completion" and "gold"; its index is its problem's id."""
-    if not isinstance(row, Mapping):
-        hint = "give golds=[...], one for each text" if isinstance(row, str) else "give a dict"
-        raise InputError(f"row {index} is a {type(row).__name__} without a gold; {hint}")
-    for key in ("completion", "gold"):
-        if key not in row:
-            names = ", ".join(map(repr, row)) or "none"
-            raise InputError(f"row {index} has no {key!r}, its keys are {names}; add it")
-    text, gold, number = row["completion"], row["gold"], row.get("sample", 0)
-    if not isinstance(text, str):
-        raise InputError(f"text {index} is a {type(text).__name__}: {clip(repr(text))}; give a str")
-    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-        raise InputError(f"the sample of row {index} is {number!r}; give a number from 0")
-    try:
-        problem = gold if isinstance(gold, Problem) else problem_of(gold)
-    except InputError as error:
-        raise InputError(f"gold {index}: {error}") from None
-    id = row.get("id", row.get("problem"))
-    if id is None:
-        id = index if problem.id == "?" else problem.id
-    question = row.get("question")
-    question = problem.question if question is None else str(question)
-    return Sample(index, text=text, sample=number,
-                  problem=replace(problem, id=str(id), question=question))  # fmt: skip
