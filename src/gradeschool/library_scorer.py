@@ -17,7 +17,13 @@ Result = TypeVar("Result")
 class LibraryAnswer(str):
     """The string that a library extracted, with the library's verdict against the reference."""
 
-    is_equal = False
+    is_equal: bool
+
+    def __new__(cls, text: str, is_equal: bool = False) -> LibraryAnswer:
+        """Create the string; `is_equal` is the verdict."""
+        answer = super().__new__(cls, text)
+        answer.is_equal = is_equal
+        return answer
 
 
 @lru_cache(1024)
@@ -74,8 +80,7 @@ def library_scorer(
         shown, is_equal = result
         if shown is None and not is_equal:
             return None
-        value = LibraryAnswer(shown or "")
-        value.is_equal = is_equal
+        value = LibraryAnswer(shown or "", is_equal)
         start = text.rfind(value) if value else -1
         span = None if start < 0 else (start, start + len(value))
         return Answer(str(value), value, span, how)
