@@ -16,7 +16,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.at_k import Ballot, ballots_by_problem, curve, pass_at_k, steps, vote
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.table import scored_table
+from gradeschool.scoring.table import ScoredTable
 
 BALLOTS = st.lists(
     st.sampled_from([None, "1", "2", "3"]).map(lambda answer: Ballot(answer, answer == "1")),
@@ -94,7 +94,7 @@ def test_ballots_are_what_the_scorer_compares_in_the_order_of_samples() -> None:
     ]
     failed = Sample(9, problem=problem, sample=9, text="", error="timeout")
     ballots = ballots_by_problem(
-        scored_table(Run("r", [*reversed(samples), failed]), [get_scorer("openai/2021")])
+        ScoredTable(Run("r", [*reversed(samples), failed]), [get_scorer("openai/2021")])
     )
     assert ballots == {
         "7": [Ballot("1000", True), Ballot(None, False), Ballot("1000", True), Ballot("5", False)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,7 @@ from hypothesis import strategies as st
 from gradeschool import Problem, get_scorer
 from gradeschool.answers.failures import is_right
 from gradeschool.datasets.platinum import platinum_changes, platinum_problems
-from gradeschool.formats.samples import Sample
-from gradeschool.scoring.causes import Side, explain_verdict, explaining_changes, view
-from gradeschool.scoring.samples import Run
-from gradeschool.scoring.table import scored_table
+from gradeschool.scoring.causes import Side, explain_verdict, view
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool
 from tests.support.files import jsonl
@@ -79,7 +75,7 @@ def test_there_is_a_cause_exactly_where_a_scorer_or_the_text_is_not_right(
         assert cause.side is sides[verdict.correct, right]
 
 
-def test_a_disputed_label_is_the_cause_where_the_text_holds_no_slip(
+def test_a_text_that_gives_the_other_gold_suspects_the_label(
     gsm8k_test: Sequence[Problem],
 ) -> None:
     changes = platinum_changes(gsm8k_test, "gsm8k")
@@ -92,13 +88,9 @@ def test_a_disputed_label_is_the_cause_where_the_text_holds_no_slip(
         )
     assert {id: str(cause) for id, cause in causes.items()} == {
         "288": "suspected label",
-        "4": "suspected label",
+        "4": "wrong value",  # Platinum removed it, which says nothing about the text
         "0": "wrong value",
     }
-    slipped = "2 + 2 = 5\n#### 1"
-    cause = view(slipped, gsm8k_test[4], None, changes).cause
-    assert cause is not None
-    assert cause.failure.value == "arithmetic slip"
 
 
 # The commands
@@ -197,7 +189,7 @@ def test_explain_under_platinum_leaves_removed_problems_out(
     rows = [{"index": 4, "completion": "1"}, {"index": 288, "completion": "4"}]
     path = jsonl(tmp_path / "a.jsonl", rows)
     plain = gradeschool("explain", path, "-d", "gsm8k", "--json").json()
-    assert (plain["correct"], plain["causes"]) == (0, {"suspected label": 2})
+    assert (plain["correct"], plain["causes"]) == (0, {"suspected label": 1, "wrong value": 1})
     options = ("-d", "gsm8k", "--labels", "platinum", "--json")
     layered = gradeschool("explain", path, *options).json()
     assert (layered["completions"], layered["correct"], layered["causes"]) == (1, 1, {})
@@ -213,21 +205,6 @@ def test_platinum_is_for_the_official_test_split_alone(
         "gradeschool: Platinum's labels are for the official test split of GSM8K, and 'sample' is "
         "not that (48 problems); leave them out, or give -d gsm8k\n"
     ) in result.err
-
-
-@pytest.mark.parametrize(("right", "removed"), [(16, True), (14, False), (0, False)])
-def test_a_removed_problem_says_something_about_a_strong_run_alone(
-    right: int, removed: bool
-) -> None:
-    problems = [Problem(str(n), f"What is {n}?", str(n), f"#### {n}") for n in range(22)]
-    samples = [
-        Sample(row, problem=problem, sample=0, text=f"#### {row if row < right else row + 500}")
-        for row, problem in enumerate(problems)
-    ]
-    changes = {"20": None, "21": replace(problems[21], gold="521")}
-    useful = explaining_changes(scored_table(Run("run", samples), []), changes)
-    assert useful == {"21": changes["21"], **({"20": None} if removed else {})}
-    assert explaining_changes(scored_table(Run("few", samples[15:]), []), changes) == changes
 
 
 # A headline scorer that looks for a marker, and one that reads as people do.

@@ -22,7 +22,7 @@ from gradeschool.scoring.profile import (
     with_misses,
 )
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.table import Tally, scored_table
+from gradeschool.scoring.table import ScoredTable, Tally
 
 
 def outcomes(
@@ -178,7 +178,7 @@ SOLUTION = "The pens cost 4*3=$<<4*3=12>>12.\n#### 12"
 )
 def test_every_miss_is_of_one_kind(text: str, kind: MissKind) -> None:
     problem = Problem("0", QUESTION, "12", SOLUTION)
-    table = scored_table(
+    table = ScoredTable(
         Run("run", [Sample(1, problem=problem, sample=0, text=text, finish=Finish.STOP)]),
         [get_scorer("openai/2021")],
     )

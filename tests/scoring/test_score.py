@@ -27,7 +27,7 @@ from gradeschool.scoring.samples import Numbering, Run
 from gradeschool.scoring.score import RunScore, ScorerResult, score_run, score_sources
 from gradeschool.scoring.sources import load_runs, open_sources
 from gradeschool.scoring.statistics import clustered_wilson, wilson
-from gradeschool.scoring.table import ScorerSet, choose_scorers, scored_table
+from gradeschool.scoring.table import ScoredTable, ScorerSet, choose_scorers
 from gradeschool.verdict import Answer, Outcome
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -74,7 +74,7 @@ def test_parquet_gives_the_same_scores(real: Path, tmp_path: Path) -> None:
 def test_a_run_in_memory_has_the_same_scores(real: Path) -> None:
     notes: list[str] = []
     runs = load_runs(real, ReadOptions(), notes.append)
-    assert ([score_run(scored_table(run, SCORERS.scorers)) for run in runs], notes) == scores(real)
+    assert ([score_run(ScoredTable(run, SCORERS.scorers)) for run in runs], notes) == scores(real)
 
 
 def die(*_: object) -> None:
@@ -174,7 +174,7 @@ def scored(outcomes: Iterable[tuple[int, Outcome]]) -> ScorerResult:
 
     scorer = Scorer("test", "", "", lambda _: "", read, lambda value, _: value == Outcome.CORRECT)
     samples = [Sample(1, text=outcome, problem=PROBLEMS[index]) for index, outcome in outcomes]
-    return score_run(scored_table(Run("r", samples), [scorer])).scorers[0]
+    return score_run(ScoredTable(Run("r", samples), [scorer])).scorers[0]
 
 
 @pytest.mark.parametrize(
@@ -218,8 +218,8 @@ def test_an_unreadable_gold_and_a_failed_request_are_errors() -> None:
         Sample(2, error="timeout", problem=PROBLEMS[0]),
     ]
     run = Run("r", samples)
-    assert score_run(scored_table(run, [scorer])).scorers[0].error == 2
-    assert score_run(scored_table(run, [get_scorer("openai/2021")])).scorers[0].error == 1
+    assert score_run(ScoredTable(run, [scorer])).scorers[0].error == 2
+    assert score_run(ScoredTable(run, [get_scorer("openai/2021")])).scorers[0].error == 1
 
 
 def test_a_failed_request_is_an_error_under_platinum_too() -> None:

@@ -101,7 +101,7 @@ def command(
         shared_by_all,
     )
     from gradeschool.scoring.sources import choose_runs
-    from gradeschool.scoring.table import scored_table, scorer_for
+    from gradeschool.scoring.table import ScoredTable, scorer_for
 
     given = click.get_current_context().get_parameter_source
     if common and unpaired:
@@ -139,7 +139,7 @@ def command(
     if len(protocols) > 1:
         warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
-    outcomes = [outcomes_of(scored_table(run.run, [judge])) for run in chosen]
+    outcomes = [outcomes_of(ScoredTable(run.run, [judge])) for run in chosen]
     if common:
         outcomes = shared_by_all(outcomes)
     shared = common or good is not None  # the gate counts failed samples itself

@@ -72,9 +72,9 @@ def command(
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.explanation import as_json as case_json
     from gradeschool.reports.explanation import explained_cases, print_cases, print_groups
-    from gradeschool.scoring.causes import Side, explaining_changes
+    from gradeschool.scoring.causes import Side
     from gradeschool.scoring.sources import choose_runs, open_sources, relabelled, split_run
-    from gradeschool.scoring.table import choose_scorers, scored_table, scorer_for
+    from gradeschool.scoring.table import choose_scorers, scorer_for
 
     files, names = files_and_scorers(arguments, scorers, thinking_marks)
     if len(files) > 1:
@@ -107,12 +107,7 @@ def command(
     if labels:
         runs = relabelled(runs, source.dataset)
     official = () if labels else source.dataset.problems
-    changes = {
-        run.name: explaining_changes(
-            scored_table(run, chosen), label_changes(official, run.problems())
-        )
-        for run in selected
-    }
+    changes = {run.name: label_changes(official, run.problems()) for run in selected}
 
     total = sum(len(run.samples) for run in runs)
     differing = len(chosen) > 1 and problem is None

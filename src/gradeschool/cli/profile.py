@@ -122,7 +122,7 @@ def command(
     from gradeschool.scoring.compare import outcomes_of
     from gradeschool.scoring.profile import profile, profile_json, with_misses
     from gradeschool.scoring.sources import choose_runs
-    from gradeschool.scoring.table import scored_table, scorer_for
+    from gradeschool.scoring.table import ScoredTable, scorer_for
 
     chosen = choose_runs(runs, read_options(dataset), warn, _check_two)
     judge = scorer_for([run.manifest for run in chosen], scorer)
@@ -131,7 +131,7 @@ def command(
     names = [Path(name).name if isinstance(name, str) else "" for name in recorded]
     if not all(names) or len(set(names)) < len(names):
         names = [run.run.name for run in chosen]
-    tables = [scored_table(run.run, [judge]) for run in chosen]
+    tables = [ScoredTable(run.run, [judge]) for run in chosen]
     base, *others = (
         replace(with_misses(outcomes_of(table), table), run=name)
         for table, name in zip(tables, names, strict=True)

@@ -107,14 +107,14 @@ def curve_command(file: str, scorer: str | None, dataset: str | None, as_json: b
     from gradeschool.reports.terminal import curve_table
     from gradeschool.scoring.at_k import ballots_by_problem, curve
     from gradeschool.scoring.sources import choose_runs
-    from gradeschool.scoring.table import nothing_judged, scored_table, scorer_for
+    from gradeschool.scoring.table import ScoredTable, nothing_judged, scorer_for
 
     check_scorers(scorer)
     runs = choose_runs([file], read_options(dataset), warn)
     chosen = scorer_for([runs[0].manifest], scorer)
     curves = {}
     for run, *_ in runs:
-        ballots = ballots_by_problem(scored_table(run, [chosen]))
+        ballots = ballots_by_problem(ScoredTable(run, [chosen]))
         if not ballots:
             raise nothing_judged(run.name, chosen.name)
         curves[run.name] = curve(ballots)

@@ -28,7 +28,6 @@ from gradeschool.scoring.table import (
     ScorerChoice,
     ScorerSet,
     choose_scorers,
-    scored_table,
     scorer_choices,
 )
 from gradeschool.verdict import Outcome, Verdict
@@ -227,7 +226,7 @@ def compare(
     if len(runs) < 2:
         raise InputError("one run is given; give another to compare it with")
     named = [replace(run, name=run.name or f"run {i}") for i, run in enumerate(runs, start=1)]
-    return compare_outcomes([outcomes_of(scored_table(run, chosen)) for run in named])
+    return compare_outcomes([outcomes_of(ScoredTable(run, chosen)) for run in named])
 
 
 def _read_run(path: str | Path, dataset: str | None) -> Run:
@@ -245,5 +244,5 @@ def score_samples(run: Run, scorers: Sequence[Scorer]) -> Scores:
     """Return the scores of a run by these scorers, and the verdicts of the first."""
     if not run.samples:
         raise InputError("there are no texts to score; give at least one")
-    table = scored_table(run, scorers)
+    table = ScoredTable(run, scorers)
     return Scores(score_run(table), tuple(verdicts[0] for verdicts in table.verdicts), table)

@@ -20,7 +20,7 @@ from gradeschool.reports.terminal import print_more
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.causes import Side, VerdictCause, explained_samples
 from gradeschool.scoring.samples import Run
-from gradeschool.scoring.table import scored_table
+from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome, Verdict
 
 # A completion of up to SHORT characters is shown whole; for a longer one, its end and CONTEXT
@@ -63,11 +63,11 @@ def explained_cases(
 ) -> Iterator[Case]:
     """Yield the completions of runs with verdicts and causes, in file order.
 
-    changes: of labels (`explaining_changes`), by the name of the run. disagreements: only
+    changes: of labels, by the name of the run. disagreements: only
     completions on which the scorers' outcomes differ. Rows without a problem are left out.
     """
     for run in runs:
-        table, of_run = scored_table(run, scorers), changes.get(run.name, {})
+        table, of_run = ScoredTable(run, scorers), changes.get(run.name, {})
         for sample, verdicts, causes, _ in explained_samples(table, of_run, disagreements):
             if sample.problem is None:
                 continue

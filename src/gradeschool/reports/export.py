@@ -28,11 +28,11 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_protocols, all_scorers, available, get_scorer
 from gradeschool.reports.report_data import dataset_label_changes, sent_prompts
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
-from gradeschool.scoring.causes import explained_samples, explaining_changes
+from gradeschool.scoring.causes import explained_samples
 from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import SourceRun
 from gradeschool.scoring.statistics import Share, share_of, standard_error
-from gradeschool.scoring.table import headline_scorer, scored_table
+from gradeschool.scoring.table import ScoredTable, headline_scorer
 from gradeschool.verdict import Outcome, Verdict
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -129,9 +129,8 @@ def exported_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Ex
     places = {id: i for i, id in enumerate(dict.fromkeys(each.id for each in problems if each))}
     size, prompts = len(places), sent_prompts(manifest, warn)
     samples = []
-    table = scored_table(run, scorers)
-    changes = explaining_changes(table, dataset_label_changes(run))
-    for each in explained_samples(table, changes):
+    table = ScoredTable(run, scorers)
+    for each in explained_samples(table, dataset_label_changes(run)):
         sample, problem = each.sample, each.sample.problem
         assert problem is not None  # noqa: S101  (for the type checker)
         missed = each.verdicts and each.verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)

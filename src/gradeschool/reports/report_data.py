@@ -22,7 +22,7 @@ from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.problem import MARKER, Problem
 from gradeschool.runs.plan import recorded_prompts
 from gradeschool.scoring.candidates import sample_key
-from gradeschool.scoring.causes import explained_samples, explaining_changes
+from gradeschool.scoring.causes import explained_samples
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import (
     REMOVED,
@@ -39,7 +39,6 @@ from gradeschool.scoring.table import (
     ScoredTable,
     ScorerSet,
     choose_scorers,
-    scored_table,
     scorer_for,
 )
 from gradeschool.verdict import Answer
@@ -174,8 +173,8 @@ def judge_run(
     changes = dataset_label_changes(run)
     rows = score_batch(run.samples, scorers, changes)
     failed = bytes([ERROR]) * len(names)
-    headline, completions = scored_table(run, scorers.scorers[:1]), []
-    explained = explained_samples(headline, explaining_changes(headline, changes))
+    headline, completions = ScoredTable(run, scorers.scorers[:1]), []
+    explained = explained_samples(headline, changes)
     for each, row in zip(explained, (row for row in rows if row.problem is not None), strict=True):
         problem = each.sample.problem
         assert problem is not None  # noqa: S101  (for the type checker)

@@ -29,7 +29,7 @@ from gradeschool.reports.report_page import report_page
 from gradeschool.runs.folder import find_runs, summarise_run
 from gradeschool.scoring.score import score_run
 from gradeschool.scoring.sources import choose_runs
-from gradeschool.scoring.table import headline_scorer, scored_table
+from gradeschool.scoring.table import ScoredTable, headline_scorer
 
 HOST = "127.0.0.1"
 MOST_RUNS = 12  # maximum number of runs on one page
@@ -136,7 +136,7 @@ def _row_of(path: Path, name: str) -> dict[str, Any]:
     }
     if summary.answered:
         (selected,) = choose_runs([str(path)], ReadOptions(), lambda message: None)
-        table = scored_table(selected.run, [get_usable_scorer(scorer)])
+        table = ScoredTable(selected.run, [get_usable_scorer(scorer)])
         headline = score_run(table).scorers[0]
         row |= {"percent": "–", "interval": []}
         if headline.judged:

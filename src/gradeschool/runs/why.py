@@ -40,17 +40,17 @@ from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
 from gradeschool.runs.plan import recorded_prompts, recorded_protocol
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.causes import Side, explained_samples, explaining_changes
+from gradeschool.scoring.causes import Side, explained_samples
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
 from gradeschool.scoring.table import (
     CORRECT,
     ERROR,
+    ScoredTable,
     ScorerSet,
     Tally,
     nothing_judged,
-    scored_table,
     tally_by_problem,
 )
 from gradeschool.verdict import Outcome
@@ -171,7 +171,7 @@ def explain_gap(
     place: the run as named on a command line, with the options for reading it. Raises InputError if
     no completion could be judged.
     """
-    table = scored_table(run, [scorer])
+    table = ScoredTable(run, [scorer])
     outcomes = [verdicts[0].outcome for verdicts in table.verdicts]
     judged = [sample for sample, outcome in zip(table.samples, outcomes, strict=True)
               if outcome is not Outcome.ERROR]  # fmt: skip
@@ -179,7 +179,7 @@ def explain_gap(
         raise nothing_judged(run.name, scorer.name)
     unread, reasons = Counter[str](), Counter[tuple[str, str]]()
     cut = empty = marked = revised = 0
-    for each in explained_samples(table, explaining_changes(table, label_changes)):
+    for each in explained_samples(table, label_changes):
         sample, verdict, cause, problem = (
             each.sample, each.verdicts[0], each.causes[0], each.sample.problem
         )  # fmt: skip

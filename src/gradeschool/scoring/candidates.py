@@ -16,7 +16,7 @@ from gradeschool.percentages import percent
 from gradeschool.problem import Problem
 from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import choose_runs
-from gradeschool.scoring.table import scored_table, scorer_for
+from gradeschool.scoring.table import ScoredTable, scorer_for
 from gradeschool.verdict import Outcome
 
 
@@ -77,7 +77,7 @@ def read_candidates(
     reader = scorer_for([manifest_of(folder) if folder.exists() else {}], scorer)
     runs = []
     for run, path, manifest, _ in choose_runs([spec], options, warn):
-        table = scored_table(run, [reader])
+        table = ScoredTable(run, [reader])
         problems: dict[str, ProblemCandidates] = {}
         for sample, problem, (verdict,) in zip(
             table.samples, table.problems(), table.verdicts, strict=True

@@ -40,12 +40,6 @@ OF_SCORERS = {
     Near.AFFIX: Failure.AFFIX,
     Near.SAME: Failure.UNIT_KEPT,
 }
-# Wrong answers of these kinds may be right under another label.
-OF_LABELS = frozenset({Failure.WRONG_VALUE, Failure.SCALE, Failure.ROUNDING, Failure.SIGN_LOST})
-
-# A run is strong above this accuracy; a weaker run says little about a label.
-STRONG = 0.7
-MOST_MEASURED, FEWEST_MEASURED = 300, 10
 
 
 class Side(StrEnum):
@@ -84,31 +78,6 @@ class View(NamedTuple):
     cause: Cause | None
 
 
-def explaining_changes(table: ScoredTable, changes: LabelChanges) -> LabelChanges:
-    """Return the changes of labels that may explain why completions of a run are not right.
-
-    A removed problem is evidence only for a strong run: a weak one misses it like the others.
-    Whether a run is strong (STRONG) is measured by the answer extractor on other problems: on at
-    most MOST_MEASURED samples, spread over the run. With fewer than FEWEST_MEASURED, no label is
-    left out.
-    """
-    marks = table.scorers.thinking_marks
-    samples = [each for each in table.samples if each.problem and each.problem.id not in changes]
-    if not changes or len(samples) < FEWEST_MEASURED:
-        return changes
-    samples = samples[:: len(samples) // MOST_MEASURED + 1]
-    right = sum(
-        is_right(
-            extract_final_answer(sample.text, sample.problem.question, marks), sample.problem.gold
-        )
-        for sample in samples
-        if sample.problem
-    )
-    if right / len(samples) > STRONG:
-        return changes
-    return {id: problem for id, problem in changes.items() if problem is not None}
-
-
 def view(
     text: str,
     problem: Problem,
@@ -118,21 +87,16 @@ def view(
 ) -> View:
     """Analyse a completion once, for any number of scorers.
 
-    finish: the server's finish reason. changes: of labels (`explaining_changes`), which are the
-    cause where nothing in the text explains the miss. marks: pairs of marks of thinking besides the
-    usual ones.
+    finish: the server's finish reason. changes: of labels, which are the cause if the text gives
+    the other gold. marks: pairs of marks of thinking besides the usual ones.
     """
     reading = extract_final_answer(text, problem.question, marks)
     region = committed_region(text, problem.question, tuple(marks))
     cause = cause_of_text(text, reading, region, problem.gold, finish)
-    if cause is not None and reading is not None and problem.id in changes:
-        other = changes[problem.id]
-        if other is not None and same_answer(reading.value, other.gold):
-            evidence = f"it says {reading.value}, which is the gold of GSM8K-Platinum"
-            cause = Cause(Failure.SUSPECTED_LABEL, evidence)
-        elif other is None and cause.failure in OF_LABELS:
-            why = "GSM8K-Platinum removed the problem as ambiguous or mislabelled"
-            cause = Cause(Failure.SUSPECTED_LABEL, f"{cause.evidence}; {why}")
+    other = changes.get(problem.id)
+    if cause and reading and other and same_answer(reading.value, other.gold):
+        evidence = f"it says {reading.value}, which is the gold of GSM8K-Platinum"
+        cause = Cause(Failure.SUSPECTED_LABEL, evidence)
     return View(text, problem.gold, reading, region, is_right(reading, problem.gold), cause)
 
 
@@ -202,8 +166,7 @@ def explained_samples(
 ) -> Iterator[ExplainedSample]:
     """Yield the samples of a table that have a problem with their causes, in file order.
 
-    The only source of causes for all reports. changes: of labels (`explaining_changes`).
-    disagreements: only samples on which the scorers' outcomes differ.
+    changes: of labels. disagreements: only samples on which the scorers' outcomes differ.
     """
     verdicts_of_samples, marks = table.each_verdicts(), table.scorers.thinking_marks
     for sample in table.run.samples:

@@ -209,14 +209,14 @@ class Tally(NamedTuple):
 
 
 class ScoredTable:
-    """A run in memory with the outcomes of some scorers.
+    """A run in memory with the outcomes of some scorers, which are called when first needed.
 
     samples: those that have a text and a problem, in the order of the file, as are `outcomes`.
     """
 
-    def __init__(self, run: Run, scorers: ScorerSet) -> None:
+    def __init__(self, run: Run, scorers: ScorerSet | Sequence[Scorer]) -> None:
         self.run = run
-        self.scorers = scorers
+        self.scorers = scorers if isinstance(scorers, ScorerSet) else ScorerSet(scorers)
         self.samples = [s for s in run.samples if s.problem is not None and not s.error]
         self._pairs = [(s.text, s.problem) for s in self.samples if s.problem is not None]
 
@@ -257,11 +257,6 @@ class ScoredTable:
 def nothing_judged(run: str, scorer: str) -> InputError:
     """Return the error for a run without a completion that a scorer can judge."""
     return InputError(f"the run {run!r} contains no completion that {scorer!r} can judge")
-
-
-def scored_table(run: Run, scorers: Sequence[Scorer]) -> ScoredTable:
-    """Return a run with some scorers; each is called when its outcomes are first needed."""
-    return ScoredTable(run, ScorerSet(scorers))
 
 
 def tally_by_problem(outcomes: Iterable[tuple[str, int]]) -> dict[str, Tally]:

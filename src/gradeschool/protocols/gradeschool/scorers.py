@@ -11,20 +11,25 @@ import json
 import re
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
-from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer, rests_on_guess
 from gradeschool.answers.numbers import answers_match, normalize
-from gradeschool.answers.parse import ParsedAnswer, read_answer
-from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.answers.regions import Marks
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
 from gradeschool.scorer import MARKED_READER, Scorer, ScorerFailure, clip
 from gradeschool.verdict import Answer, make_answer
 
+# The extractor compiles its patterns for 0.2 s when it is imported: where it is used.
+if TYPE_CHECKING:
+    from gradeschool.answers.extractor import ExtractedAnswer
+    from gradeschool.answers.parse import ParsedAnswer
+
 
 def parse_answer(text: str, reference: str) -> Answer | None:
     """Extract the answer that the completion states."""
+    from gradeschool.answers.parse import read_answer
+
     return _answer(text, read_answer(text))
 
 
@@ -59,6 +64,8 @@ def gold_and_question(problem: Problem) -> GoldAndQuestion:
 
     Raises ScorerFailure for a gold that is not a number, such as half of MATH's.
     """
+    from gradeschool.answers.quantities import canonical_gold
+
     value = canonical_gold(problem.gold)
     if value != NO_SOLUTION and NUMERIC.fullmatch(value) is None:
         raise ScorerFailure(
@@ -115,12 +122,21 @@ def extract_answer(text: str, reference: str, marks: Marks = ()) -> Answer | Non
     If the gold is that there is no answer, a completion that says so and states no number is right.
     marks: further pairs of marks of thinking.
     """
+    from gradeschool.answers.extractor import extract_final_answer, rests_on_guess
+
     reading = extract_final_answer(text, question_of(reference), marks)
     if reference == NO_SOLUTION and (reading is None or rests_on_guess(reading)):
         answer = read_no_solution(text)
         if answer is not None:
             return answer
     return _answer(text, reading)
+
+
+def compare_exactly(value: str, reference: str) -> bool:
+    """Return whether an extracted value is the gold (`answers.quantities.same_answer`)."""
+    from gradeschool.answers.quantities import same_answer
+
+    return same_answer(value, reference)
 
 
 def _answer(text: str, reading: ParsedAnswer | ExtractedAnswer | None) -> Answer | None:
@@ -136,7 +152,7 @@ READER = Scorer(
     source="gradeschool/answers/extractor.py",
     reference=gold_and_question,
     extract=extract_answer,
-    compare=same_answer,
+    compare=compare_exactly,
 )
 
 
