@@ -199,7 +199,7 @@ def test_lm_eval_samples_of_another_dataset(tmp_path: Path) -> None:
     ("change", "fault"),
     [
         ({"resps": []}, "has no text: its 'response' is null; give a string"),
-        ({"resps": [[]]}, "has no text: its 'response' is []; give a string"),
+        ({"resps": [[]]}, "has no text: its 'response' is null; give a string"),
         (
             {"resps": [[[-0.5, True]]]},
             "has no text: its 'response' is [[-0.5, True]]; give a string",

@@ -210,12 +210,20 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
                                              {"role": "assistant", "content": text(n)}]},
         "", TWELVE, ""),
     "promptfoo": (
-        lambda n: {"vars": {"question": q(n)}, "response": {"output": text(n)}, "success": True,
-                   "provider": {"id": "m"}}, "", TWELVE, ""),
+        lambda n: {"vars": {"question": q(n), "answer": gold(n)}, "provider": {"id": "m"},
+                   "response": {"output": text(n)}, "prompt": {"label": "3"}, "success": True},
+        "", TWELVE, "gold=vars.answer, run=provider"),
     "lm-eval": (
         lambda n: {"doc_id": n, "doc": {"question": q(n), "answer": SAMPLE[n].solution},
                    "resps": [[text(n)]], "filter": "strict-match", "exact_match": float(n < RIGHT),
                    "target": gold(n)}, "", TWELVE, "flags: 20 of 20"),
+    "lm-eval with repeats": (
+        lambda n: {"doc_id": n, "doc": {"question": q(n), "answer": SAMPLE[n].solution},
+                   "resps": [[text(n)], ["987654"]], "filter": "none"}, "", "12 of 40", ""),
+    "lm-eval of reference solutions": (
+        lambda n: {"doc_id": n, "doc": {"question": q(n), "answer": SAMPLE[n].solution},
+                   "resps": [[SAMPLE[n].solution]], "filter": "none"}, "",
+        "reference solutions", ""),
     "OpenAI batch": (
         lambda n: {"custom_id": f"sample-{n}", "error": None, "response": {"status_code": 200,
                    "body": {"choices": [{"message": {"content": text(n)}}], "model": "m"}}},
@@ -225,6 +233,11 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
             "run_id": "r", "event_id": n, "sample_id": f"gsm8k.test.{n}", "type": "sampling",
             "data": {"prompt": [{"role": "user", "content": q(n)}], "sampled": [text(n)]}},
         "", "11 of 19", "OpenAI evals log"),
+    "OpenAI evals with a judge": (
+        lambda n: {"run_id": "r", "event_id": n, "sample_id": str(n // 2), "type": "sampling",
+                   "data": {"sampled": ["Yes" if n % 2 else text(n // 2)],
+                            "prompt": [{"role": "user", "content": q(n // 2)}]}},
+        "", "10 of 10", ""),
     "OpenAI evals, matches": (
         lambda n: {"spec": {"completion_fns": ["m"], "base_eval": "gsm8k"}} if not n else {
             "run_id": "r", "event_id": n, "sample_id": f"gsm8k.test.{n}", "type": "match",
@@ -256,6 +269,46 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "empty texts are no answer": (
         lambda n: {"question": q(n), "response": text(n) if n < RIGHT else ""}, "", TWELVE, ""),
     "in order": (lambda n: {"response": text(n)}, "--in-order", TWELVE, ""),
+    "in order, beside questions": (
+        lambda n: {"question": q(n), "response": text(n)}, "--in-order",
+        "leave --in-order out", ""),
+    "an instruction above the question": (
+        lambda n: {"instruction": "Solve it step by step.", "input": q(n), "output": text(n)}, "",
+        TWELVE, "question=input"),
+    "kinds of mistakes": (
+        lambda n: {"question": q(n), "response": text(n), "error": "none" if n < RIGHT else "sum"},
+        "", TWELVE, ""),
+    "steps without numbers": (
+        lambda n: {"question": q(n), "response": [*["So on."] * (n % 5 + 1), text(n)]}, "",
+        "lists of steps", "response=response+"),
+    "two prompts in one file": (
+        lambda n: {"question": q(n // 2), "form": "ab"[n % 2], "response": text(n // 2)}, "",
+        "20 of 20", "--columns run=form"),
+    "Gemini's batches": (
+        lambda n: {"key": str(n), "response": {"candidates": [
+            {"content": {"parts": [{"text": text(n)}], "role": "model"}}]}}, "", TWELVE, ""),
+    "Vertex's batches": (
+        lambda n: {"request": {"contents": [{"role": "user", "parts": [{"text": q(n)}]}]},
+                   "response": {"candidates": [{"content": {"parts": [{"text": text(n)}]}}]}}, "",
+        TWELVE, "question=request.contents"),
+    "Bedrock": (
+        lambda n: {"recordId": str(n), "modelOutput": {"content": [
+            {"type": "text", "text": text(n)}]}}, "", TWELVE, "id=recordId"),
+    "MT-Bench": (
+        lambda n: {"question_id": n, "choices": [{"index": 0, "turns": [text(n)]}]}, "", TWELVE,
+        ""),
+    "DeepEval": (
+        lambda n: {"input": q(n), "actualOutput": text(n), "expectedOutput": gold(n)}, "", TWELVE,
+        "gold=expectedOutput"),
+    "LangSmith": (
+        lambda n: {"inputs.question": q(n), "outputs.output": text(n), "error": "",
+                   "reference_outputs.answer": gold(n)}, "", TWELVE,
+        "gold=reference_outputs.answer"),
+    "a chat that the user ends": (
+        lambda n: {"messages": [{"role": "user", "content": q(n)},
+                                {"role": "assistant", "content": text(n)},
+                                {"role": "user", "content": "Thanks!"}]}, "",
+        "do not end in a turn of the model", ""),
     "no name of the problem": (lambda n: {"response": text(n)[-30:]}, "", "names no problem",
                                "--in-order"),
 }  # fmt: skip
@@ -303,6 +356,7 @@ def test_other_containers_hold_the_same_rows(gradeschool: Command, tmp_path: Pat
         "lists.json": {name: [row[name] for row in table] for name in table[0]},
         "questions.json": {row["question"]: {"response": row["response"]} for row in table},
         "modes.json": {"few_shot": {"accuracy": 0.6, "details": table}},
+        "pool.json": {"shots": [{"question": "How?", "answer": "1"}] * 30, "results": table},
     }
     for name, value in forms.items():
         (tmp_path / name).write_text(json.dumps(value))
@@ -314,6 +368,7 @@ def test_other_containers_hold_the_same_rows(gradeschool: Command, tmp_path: Pat
     [
         ("results_1.json", '{"results": {}, "configs": {}}', "samples_*.jsonl"),
         ("run.log", "INFO start\nINFO end\n", "one of these formats"),
+        ("lists.json", '{"a": [{"b": 1}], "c": [{"d": 2}]}', "several lists of rows, 'a', 'c'"),
         ("dump.json", '{"a": 1, "b": [1, 2]}', "without a list of rows"),
         ("empty.jsonl", "", "contains no completions"),
         ("a.csv", 'question,response\n"a,b,c\n', "cannot be read"),

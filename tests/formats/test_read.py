@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from gradeschool.completion import Completion, Finish
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import dataset_of, to_line
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import Reference, Sample
+from gradeschool.formats.samples import ReadOptions, Reference, Sample
 from tests.support.files import jsonl
 
 
@@ -269,3 +270,49 @@ def test_values_of_any_depth_are_read_or_refused(tmp_path: Path, depth: int) -> 
     path.write_text('{"index": 0, "completion": "a"}\n'
                     f'{{"index": 0, "completion": {"[" * depth}{"]" * depth}}}\n')  # fmt: skip
     assert [bool(sample.fault) for sample in read_samples(path)] == [False, True]
+
+
+def test_each_list_of_texts_in_a_json_object_is_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    lists = {"right": [{"id": 0, "response": "1"}], "wrong": [{"id": 1, "response": "2", "x": 3}]}
+    path.write_text(json.dumps({"accuracy": 0.5, **lists}))
+    assert [(sample.run, sample.text) for sample in read_samples(path)] == [
+        ("right", "1"),
+        ("wrong", "2"),
+    ]
+
+
+def test_order_is_counted_in_each_run_with_its_damaged_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    lines = [json.dumps({"run": run, "response": "It is 1"}) for run in "aabb"]
+    path.write_text("\n".join([lines[0], "", "{damaged", *lines[1:]]))
+    samples = read_samples(path, options=ReadOptions(in_order=True))
+    assert [each.reference.order for each in samples if not each.fault] == [0, 2, 0, 1]
+
+
+def test_sheets_with_texts_are_read(tmp_path: Path) -> None:
+    book = pytest.importorskip("openpyxl").Workbook()
+    tables = {"Sheet": [("model", "n"), ("a", 1)], "a": [("id", "response"), (0, "1")],
+              "b": [("id", "response", "x"), (0, "2", 3)]}  # fmt: skip
+    for name, rows in tables.items():
+        sheet = book.active if name == "Sheet" else book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(tmp_path / "a.xlsx")
+    samples = read_samples(tmp_path / "a.xlsx")
+    assert [(sample.run, sample.text) for sample in samples] == [("a", "1"), ("b", "2")]
+
+
+def test_decimals_and_bytes_of_parquet_are_texts(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    cells = {"response": [b"It is 18."], "answer": [Decimal("18.00")], "question": ["How?"]}
+    parquet.write_table(arrow.table(cells), tmp_path / "a.parquet")
+    [sample] = read_samples(tmp_path / "a.parquet")
+    assert (sample.text, sample.reference.gold) == ("It is 18.", "18.00")
+
+
+def test_csv_of_excel_names_its_separator(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sep=;\nid;response\n0;a, b\n")
+    assert [sample.text for sample in read_samples(path)] == ["a, b"]

@@ -8,10 +8,9 @@ have the texts, nothing is guessed: the error shows rows and the command for eac
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -21,11 +20,15 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Reference, Sample
 from gradeschool.formats.tables import RUN_FIELDS
 from gradeschool.formats.values import (
+    CHAT,
+    TEXTS,
+    WEAK_TEXTS,
     error_text,
     finish_reasons,
     first_given,
     parse_flag,
     parse_id,
+    plain_name,
     question_texts,
     run_name,
     sample_number,
@@ -37,27 +40,11 @@ from gradeschool.formats.values import (
 from gradeschool.problem import MARKER
 from gradeschool.scorer import clip
 
-CHAT = ("messages", "conversation", "conversations", "chat", "dialogue", "turns")
-# The canonical names of each role, the better ones first; "answer" is known by its contents.
-TEXTS = (
-    *("response", "responses", "completion", "completions", "output", "outputs"),
-    *("generation", "generations", "generated_text", "generated_response"),
-    *("generated_answer", "generated_solution", "generated", "model_output"),
-    *("model_response", "model_answer", "model_prediction", "model_completion"),
-    *("model_solution", "llm_response", "llm_output", "llm_answer", "prediction"),
-    *("predictions", "predict", "predicted", "candidate", "candidates", "output_text"),
-    *("response_text", "raw_output", "raw_response", "full_response", "choices"),
-    *("actual_output", "assistant", "assistant_response", "reply", "sampled", "resps"),
-    *("prediction_text", "pred_text", "model_generation", "full_output"),
-)
-WEAK_TEXTS = (
-    *("answer", "solution", "pred", "preds", "predicted_answer", "extracted_answer"),
-    *("text", "content", "result", "results", "code", "program", *CHAT),
-)
+# The canonical names of each other role, the better ones first.
 QUESTIONS = (
     *("question", "problem", "question_text", "problem_text", "query", "user_input"),
     *("user", "instruction"),
-    *("prompt", "prompts", "full_prompt", "input", "inputs", "input_text", *CHAT),
+    *("prompt", "prompts", "full_prompt", "input", "inputs", "input_text", "contents", *CHAT),
 )
 GOLDS = (
     *("gold", "gold_answer", "golden_answer", "ground_truth", "ground_truth_answer"),
@@ -77,7 +64,17 @@ WEAK_GOLDS = ("answer", "final_answer", "solution", "answers")
 IDS = (
     *("id", "index", "idx", "question_id", "problem_id", "doc_id", "task_id", "example_id"),
     *("qid", "uid", "instance_id", "question_index", "problem_index", "sample_idx"),
-    *("row_id", "row", "data_id", "custom_id", "dataset_index", "unnamed_0", ""),
+    *(
+        "row_id",
+        "row",
+        "data_id",
+        "custom_id",
+        "dataset_index",
+        "unnamed_0",
+        "key",
+        "record_id",
+        "",
+    ),
 )
 FLAGS = (
     *("is_correct", "correct", "iscorrect", "correctness", "is_right", "passed"),
@@ -90,11 +87,17 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "question": QUESTIONS,
     "gold": (*GOLDS, *WEAK_GOLDS),
     "id": IDS,
-    "run": (*RUN_FIELDS, "checkpoint", "model_path", "system"),
+    "run": (*RUN_FIELDS, "checkpoint", "model_path", "system", "provider"),
     "sample": ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat"),
     "finish": ("finish", "finish_reason", "stop_reason"),
     "error": ERRORS,
     "flag": FLAGS,
+}
+# Objects of a row that are about its problem. Those inside others have no question, gold or id.
+ABOUT_PROBLEM = {
+    *("vars", "inputs", "input", "example", "doc", "metadata", "meta", "raw_input", "request"),
+    *("model_input", "data", "item", "sample", "row", "record", "instance", "reference_outputs"),
+    *("reference", "test_case", "problem", "task", "extra", "extra_info", "reward_model"),
 }
 ALIASES = {"completion": "response", "text": "response", "answer": "gold", "index": "id",
            "model": "run"}  # fmt: skip
@@ -102,22 +105,18 @@ EXECUTED = ("executed", "exec_result", "execution_result", "program_output", "co
             "report")  # fmt: skip
 THINKING = ("reasoning", "reasoning_content", "thinking", "thought", "reasoning_text")
 NO_COLUMN = "-"  # --columns gold=-: the file has none
-PLAIN = re.compile(r"[^0-9a-z]+")
 BARE = re.compile(r"\s*[-+$]?[\d.,/]+%?\.?\s*\Z")  # a number and nothing else
 STEP = re.compile(r"\s*(?:#+ *|\**)?(?:step\s*)?\d+\s*[:.)]\D", re.I)  # "Step 1: ", "2. "
+ANSWER = re.compile(r"answer|boxed|####", re.I)
+VARIED = 0.7  # share of the most frequent number of steps
 SHORT = 40  # characters of an example
 EXAMPLES = 3  # rows in a message
 WORDS = ("true", "false", "True", "False", "correct", "incorrect", "wrong")  # as flags
 ENOUGH = 4  # rows; fewer golds may be 0 and 1 by chance
 WORDY = 5  # words; a text with more is no answer alone
 MOST_INSIDE = 1000  # values inside columns that may have a role
+MOST_KINDS = 8  # values of a column that may tell runs apart
 MOST = 0.9  # share of rows that makes a column what it looks like
-
-
-@cache
-def plain_name(name: str) -> str:
-    """Return a column's name in lower case, with "_" for every other character."""
-    return PLAIN.sub("_", str(name).lower()).strip("_")
 
 
 class Column(NamedTuple):
@@ -145,6 +144,11 @@ class Column(NamedTuple):
         """The plain name of the column or of the innermost value."""
         return plain_name(self.path[-1])
 
+    @property
+    def parts(self) -> list[str]:
+        """The plain names on the path; a dot in the header of a CSV file leads inside, too."""
+        return [plain_name(part) for part in ".".join(self.path).split(".")]
+
     def __str__(self) -> str:
         """Return the name as --columns takes it."""
         return ".".join(self.path) + "+" * self.joined
@@ -157,7 +161,8 @@ class Columns:
     named: the roles that the user named. is_weak: the name of the text's column may as well be that
     of the reference solution. executed: the column of what programs print, "" for none. thinking:
     the column of the model's reasoning, None for none. wordy: other columns with texts of several
-    words. rows: that were read, for --in-order.
+    words. rows: that were read of each run, for --in-order. kinds: how often each
+    value of other columns was read, if it has few.
     """
 
     roles: Mapping[str, Column]
@@ -167,7 +172,9 @@ class Columns:
     executed: str = ""
     thinking: Column | None = None
     wordy: Sequence[str] = ()
-    rows: int = 0
+    rows: Counter[str] = field(default_factory=Counter)
+    kinds: dict[str, Counter[Any]] = field(default_factory=dict)
+    last_run: str = UNNAMED
     # The name of each role's column (for a role without one, a name that no table has), in the
     # order of ROLES; the columns that are inside others, by their places there.
     _names: list[str] = field(init=False)
@@ -184,21 +191,29 @@ class Columns:
         words = [f"{role}={column}" for role, column in self.roles.items()]
         return ", ".join([*words, "problems=in order"] if self.in_order else words)
 
+    def begin(self) -> None:
+        """Start again with the first row."""
+        self.rows.clear()
+        self.last_run = UNNAMED
+        for counted in self.kinds.values():
+            counted.clear()
+
     def read(self, number: int, fields: Mapping[str, Any], default_run: str) -> list[Sample]:
         """Return the samples of a row: one for each of its texts."""
         values = list(map(fields.get, self._names))
-        for place, column in self._inner:
-            values[place] = column.value(fields)
+        for place, inner in self._inner:
+            values[place] = inner.value(fields)
         content, asked, gold, id, run, sample, finish, failure, flag = values
+        for name, counted in self.kinds.items():
+            if isinstance(kind := fields.get(name), str | int) and len(counted) <= MOST_KINDS:
+                counted[kind] += 1
         run = run if isinstance(run, str) else run_name(run)
         model = fields.get("model")
         model = model if isinstance(model, str) else run
         texts = [content] if isinstance(content, str) else texts_of(content)
         if failure is None and not texts:
             failure = first_given(fields, ERRORS)
-        error = "" if failure is None else error_text(failure, bool(texts))
-        if error and fields.get("failureReason") in (0, 1):
-            error = ""  # promptfoo gives the reason why an answer is wrong
+        error = "" if failure is None else error_text(failure, bool(texts and any(texts)))
         if not texts:
             if not error:
                 value = "null" if content is None else shown(content)
@@ -207,8 +222,9 @@ class Columns:
                 return [Sample(number, run or UNNAMED, fault=fault)]
             texts, default_run = [""], UNNAMED
         if self.in_order:
-            reference = Reference(gold=gold, order=self.rows)
-            self.rows += 1
+            reference = Reference(gold=gold, order=self.rows[run])
+            self.rows[run] += 1
+            self.last_run = run
         else:
             id = None if id is None else parse_id(id)
             *turns, question = (None,) if asked is None else question_texts(asked) or (None,)
@@ -275,6 +291,11 @@ def choose_columns(
             roles[role] = column
             if role != "question" or column.plain not in CHAT:
                 taken.add(column.path)
+    if in_order and "question" in roles:
+        raise InputError(
+            f"the column {str(roles['question'])!r} of {file!r} has the questions, which name the "
+            "problems; leave --in-order out, or give --columns question=- if it has none"
+        )
     used = {path[0] for path in taken}
     others = {name: column for name, column in table.top.items() if column.path[0] not in used}
     free = [each for each in table.cells if each.plain in THINKING and each.path not in taken]
@@ -284,6 +305,9 @@ def choose_columns(
         thinking=next((each for each in free if any(map(texts_of, table.cells[each]))), None),
         wordy=[str(column) for name, column in others.items()
                if name not in QUESTIONS and table.is_wordy(column)],
+        kinds={column.path[0]: Counter() for name, column in others.items()
+               if "sample" not in roles and name != "seed"
+               and table.has_kinds(column)},
     )  # fmt: skip
 
 
@@ -320,8 +344,8 @@ class _Table:
             self.cells[column] = [each for each in values if each is not None and each == each]
             if len(column.path) == 1:
                 self.top.setdefault(column.plain, column)
-            else:
-                self.inner[column.plain].append(column)
+            if len(parts := column.parts) > 1:
+                self.inner[parts[-1]].append(column)
 
     def find(self, name: str) -> Column:
         """Return the column that the user named; "+" after it joins a list of steps."""
@@ -357,8 +381,9 @@ class _Table:
         weak = chats[:1] or weak
         if len(weak) == 1:
             return weak[0], weak[0].plain not in ("code", "program", *CHAT)
-        if not (strong or weak) and any(self.cells[self.top[name]] for name in ERRORS
-                                        if name in self.top):  # fmt: skip
+        errors = [self.cells[self.top[name]] for name in ERRORS if name in self.top]
+        if not (strong or weak) and any(error_text(value, False) for each in errors
+                                        for value in each):  # fmt: skip
             return Column(("response",)), False  # each request failed
         columns = strong or weak
         words = f"each of the columns {{}} of {self.file!r} may be the text; name the right one"
@@ -368,8 +393,16 @@ class _Table:
             columns = [
                 column for column, values in self.cells.items()
                 if column.path not in taken and column.plain not in QUESTIONS[:5]
+                and plain_name(column.path[0]) not in CHAT
                 and any(map(texts_of, values)) and not self.are_flags(column)
-            ][:8]  # fmt: skip
+            ]  # fmt: skip
+            columns = (list(filter(self.is_wordy, columns)) or columns)[:8]
+        if not columns and (chat := next((name for name in CHAT if name in self.top), "")):
+            raise InputError(
+                f"the chats in {str(self.top[chat])!r} of {self.file!r} do not end in a turn of "
+                "the model; remove what follows its answer, or name the column of the texts: "
+                "--columns response=COLUMN"
+            )
         if not columns:
             names = clip(", ".join(map(repr, self.names)), 200) or "none"
             raise InputError(f"{self.file!r} has no text in any column; its columns are {names}")
@@ -389,18 +422,31 @@ class _Table:
         ]  # fmt: skip
 
     def refuse_steps(self, column: Column) -> None:
-        """Raise InputError if the lists of a column are numbered steps, not samples."""
+        """Raise InputError if the lists of a column are steps, not samples.
+
+        Steps are numbered, or their number varies and only the last one answers.
+        """
         texts = map(texts_of, self.cells.get(column, ()))
         lists = [each for each in texts if each and len(each) > 1]
-        steps = [each for each in lists
-                 if all(STEP.match(text) and str(place) in text[:9]
-                        for place, text in enumerate(each[:2], start=1))]  # fmt: skip
-        if lists and len(steps) >= MOST * len(lists):
+        numbered = sum(
+            all(
+                STEP.match(text) and str(place) in text[:9]
+                for place, text in enumerate(each[:2], start=1)
+            )
+            for each in lists
+        )
+        lengths = Counter(map(len, lists))
+        answers = [sum(bool(ANSWER.search(text)) for text in each[:-1]) for each in lists]
+        varies = len(lists) >= ENOUGH and max(lengths.values()) < VARIED * len(lists)
+        if lists and (
+            numbered >= MOST * len(lists)
+            or (varies and sum(answers) < 0.2 * (sum(map(len, lists)) - len(lists)))
+        ):
             raise InputError(
                 f"the column {str(column)!r} of {self.file!r} has lists of steps, such as "
-                f"{example(steps[0][0])}; give --columns response={column}+ to join them, or "
+                f"{example(lists[0][0])}; give --columns response={column}+ to join them, or "
                 f"--columns response={column} if each is a sample"
-            )
+            )  # fmt: skip
 
     def are_golds(self, column: Column) -> bool:
         """Return whether most values of a column are bare numbers or marked solutions."""
@@ -414,6 +460,13 @@ class _Table:
         texts = [texts_of(value) or [""] for value in self.cells[column]]
         several = [len(each[0].split(None, WORDY)) > WORDY for each in texts]
         return sum(several) > 0.5 * len(self.rows)
+
+    def has_kinds(self, column: Column) -> bool:
+        """Return whether a column has a few short texts or whole numbers."""
+        values = self.cells[column]
+        return len(values) == len(self.rows) and all(
+            isinstance(value, str | int) and len(str(value)) <= SHORT for value in values
+        ) and len(set(values)) <= MOST_KINDS  # fmt: skip
 
     def are_flags(self, column: Column) -> bool:
         """Return whether a column tells right from wrong; few numbers 0 and 1 may be golds."""
@@ -445,26 +498,45 @@ class _Table:
 
     def choose(self, role: str, taken: set[tuple[str, ...]]) -> Column | None:
         """Return the first column of a role whose values fit it, None if there is none."""
-        for name in ROLES[role]:
-            column = self.top.get(name)  # a chat has the question and the text
-            if column and (column.path not in taken or name in CHAT) and self.fits(role, column):
-                return column
+        found = [
+            column for name in ROLES[role] if (column := self.top.get(name))
+            and (column.path not in taken or name in CHAT)  # a chat has the question and the text
+            and self.fits(role, column)
+        ]  # fmt: skip
         for name, column in self.top.items() if role == "gold" else ():
-            words, values = {*name.split("_")}, self.cells[column]
+            words = {*name.split("_")}
             if (
                 GOLD_WORDS & words
                 and words <= BESIDE_GOLD
                 and column.path not in taken
-                and sum(map(_is_readable_gold, values)) >= MOST * len(values) > 0
+                and self.are_readable(column)
                 and not self.are_flags(column)
             ):
-                return column
+                found.append(column)
         if role in ("question", "gold", "id", "flag"):
             for column in (each for name in ROLES[role] for each in self.inner.get(name, ())):
                 is_free = not any(column.path[: len(path)] == path for path in taken)
-                if (is_free or role == "flag") and self.fits(role, column):
-                    return column
-        return None
+                if self.fits(role, column) and (role == "flag" or (
+                    is_free and ABOUT_PROBLEM.issuperset(column.parts[:-1])
+                    and (role != "gold" or self.are_readable(column))
+                )):  # fmt: skip
+                    found.append(column)
+        if role == "question":  # an instruction is the same in all rows, and has no numbers
+            has_ids = self.choose("id", taken) is not None
+            others = [each for each in found if not self.is_instruction(each)]
+            found = others if others or has_ids else found
+        return found[0] if found else None
+
+    def is_instruction(self, column: Column) -> bool:
+        """Return whether the rows have the same text, without a number."""
+        texts = {str(value) for value in self.cells[column]}
+        return len(self.rows) >= ENOUGH and len(texts) == 1 and not any(
+            map(str.isdigit, texts.pop()))  # fmt: skip
+
+    def are_readable(self, column: Column) -> bool:
+        """Return whether most values of a column are golds."""
+        values = self.cells[column]
+        return sum(map(_is_readable_gold, values)) >= MOST * len(values) > 0
 
     def fits(self, role: str, column: Column) -> bool:
         """Return whether the values of a column fit a role."""

@@ -88,10 +88,16 @@ def evals_event(rows: Sequence[Fields]) -> str:
     return "match" if has_texts else "sampling"
 
 
-def evals(fields: Fields, event: str) -> list[Fields]:
-    """Return the row of an event; other rows of a log have no texts."""
+def evals(fields: Fields, event: str, first: dict[Any, Any]) -> list[Fields]:
+    """Return the row of an event; other rows of a log have no texts.
+
+    first: the first such event of each sample, which is added. A later one is that of a judge.
+    """
     data = mapping(fields.get("data"))
-    return [] if fields.get("type") != event else [{
+    if fields.get("type") != event:
+        return []
+    number = shown(fields.get("event_id"))
+    return [] if first.setdefault(shown(fields.get("sample_id")), number) != number else [{
         "question": data.get("prompt"), "response": data.get("sampled"),
         "gold": data.get("expected"), "flag": data.get("correct"),
     }]  # fmt: skip
@@ -115,10 +121,13 @@ def helm(fields: Fields) -> list[Fields]:
         for each in _listed(result.get("completions"))
     ]  # fmt: skip
     failed = result.get("success") is False
+    model = mapping(fields.get("request")).get("model")
+    if perturbation := mapping(instance.get("perturbation")).get("name"):
+        model = f"{model} ({perturbation})"
     return [{
         "question": mapping(instance.get("input")).get("text"),
         "gold": instance.get("references"),
-        "run": mapping(fields.get("request")).get("model"),
+        "run": model,
         "response": None if failed else completions,
         "error": (message_of(result.get("error")) or "request failed") if failed else None,
     }]  # fmt: skip

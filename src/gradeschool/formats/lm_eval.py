@@ -60,13 +60,15 @@ class LmEvalSamples:
             self._others.setdefault(key, name)
             return []
         self._read.add(key)
+        lists = responses if isinstance(responses, list) else []
+        texts = [text for each in lists for text in (each if isinstance(each, list) else [each])]
         question, gold = first_given(doc, QUESTION_FIELDS), doc.get("answer")
         return [{
             "id": fields.get("doc_id"),
             "question": question if isinstance(question, str) else None,
             "gold": gold if isinstance(gold, str) else fields.get("target"),
             "run": self.run,
-            "response": responses[0] if isinstance(responses, list) and responses else None,
+            "response": texts or None,
             "flag": fields.get("exact_match"),
         }]  # fmt: skip
 

@@ -81,7 +81,7 @@ class SampleReader:
             self.lm_eval = LmEvalSamples(path, readable[0].get("filter"))
             self._plain = self.lm_eval.plain
         elif kind == EVALS:
-            self._plain = partial(foreign.evals, event=foreign.evals_event(readable))
+            self._plain = partial(foreign.evals, event=foreign.evals_event(readable), first={})
         elif kind == TABLE and readable:
             self.columns = choose_columns(readable, named, str(path), options.in_order)
         self.kind = kind
@@ -96,6 +96,8 @@ class SampleReader:
         if not fault and self.kind == TABLE and self.columns is None:
             fault = "cannot be read: the rows before it are damaged"
         if fault:
+            if self.columns is not None:  # the row has a place in the order of its run
+                self.columns.rows[self.columns.last_run] += 1
             return [Sample(number, fault=fault)]
         if self.kind == OWN:
             return [_checked(stored_sample(number, fields, self.default_run), is_own=True)]
@@ -162,7 +164,7 @@ class SampleFile:
             with closing(self._rows()) as rows:
                 counting = counting_rows(rows)
         if reader.columns is not None:
-            reader.columns.rows = 0
+            reader.columns.begin()
         batch: list[Sample] = []
         size = 0
         with closing(self._rows()) as rows:

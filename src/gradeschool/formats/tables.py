@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from gradeschool.errors import InputError, require_packages
+from gradeschool.formats.values import rank_of_texts
 from gradeschool.scorer import clip
 
 
@@ -52,6 +53,7 @@ MOST_VALUES = 1_000_000  # objects and lists in one line, or (times 4) in one fi
 LARGEST_LITERAL = 64 * 2**10  # characters of a CSV cell that is parsed as a list
 LISTS = ('["', "['", "[{")  # how such a cell begins
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
+OBJECTS = ("inputs", "outputs", "reference_outputs")  # columns of LangSmith that hold JSON
 LONG_KEY = 30  # characters of a question that is the key of its row
 MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
 MOST_BLANK_LINES = 1_000_000  # of JSON lines or CSV
@@ -221,12 +223,12 @@ def read_whole(path: Path) -> Any:
 def rows_of_json(value: Any, path: Path) -> Generator[Row, None, None]:
     """Yield the rows in a JSON value; raises InputError if it has none.
 
-    Understands an array of rows; an object with such an array (the longest), with an array of rows
-    for each of several runs, of objects by number (OpenCompass) or by question, or of columns
+    Understands an array of rows; an object with one or more such arrays (those with texts; of
+    several, each is a run), of objects by number (OpenCompass) or by question, or of columns
     (pandas); an object with any of these for each run; `columns` and `data` (pandas "split", tables
     of Weights & Biases); and `results` that are any of these.
     """
-    rows = _rows_in(value)
+    rows = _rows_in(value, str(path))
     if rows is None:
         names = ", ".join(map(repr, value)) if isinstance(value, Mapping) else type(value).__name__
         raise InputError(
@@ -240,7 +242,7 @@ def rows_of_json(value: Any, path: Path) -> Generator[Row, None, None]:
             yield Row(number, {}, f"is a JSON {type(fields).__name__}, not an object")
 
 
-def _rows_in(value: Any) -> list[Any] | None:
+def _rows_in(value: Any, file: str) -> list[Any] | None:
     if isinstance(value, list):
         return [_unpacked(item) for item in value]
     if not isinstance(value, Mapping) or not value:
@@ -257,24 +259,40 @@ def _rows_in(value: Any) -> list[Any] | None:
             return [{name: cells.get(place) for name, cells in value.items()} for place in places]
         if all(len(name) >= LONG_KEY and " " in name for name in value):  # the key is the question
             return [{"question": name, **item} for name, item in value.items()]
-        inside = {run: _rows_in(item) or [] for run, item in value.items() if run != "results"}
+        inside = {
+            run: _rows_in(item, file) or [] for run, item in value.items() if run != "results"
+        }
         if inside and all(len(rows) > 1 for rows in inside.values()):
             return [{"run": run, **row} if isinstance(row, Mapping) else row
                     for run, rows in inside.items() for row in rows]  # fmt: skip
-    lists = [item for item in value.values() if isinstance(item, list) and item]
-    if len(lists) == len(value) > 1:
-        first = [table[0] for table in lists]
-        if all(isinstance(row, Mapping) and row.keys() == first[0].keys() for row in first):
-            rows = [(run, _unpacked(row)) for run, table in value.items() for row in table]
-            return [{"run": run, **row} if isinstance(row, Mapping) else row for run, row in rows]
-        if len({len(item) for item in lists}) == 1:
-            return [dict(zip(value, cells, strict=True)) for cells in zip(*lists, strict=True)]
-    tables = [item for item in lists if all(isinstance(row, Mapping | list) for row in item)]
+    lists = {name: item for name, item in value.items() if isinstance(item, list) and item}
+    tables = {name: item for name, item in lists.items()
+              if all(isinstance(row, Mapping | list) for row in item)}  # fmt: skip
+    objects = {name: item for name, item in tables.items()
+               if all(isinstance(row, Mapping) for row in item)}  # fmt: skip
+    if len(objects) > 1:
+        ranks = {name: _rank_of_row(item[0]) for name, item in objects.items()}
+        named = [name for name in objects if ranks[name] == max(ranks.values())]
+        if len(named) == 1:
+            return objects[named[0]]
+        if not ranks[named[0]]:
+            raise InputError(
+                f"{file!r} has several lists of rows, {clip(', '.join(map(repr, named)), 200)}, "
+                "none with a text under a usual name; save the right one in a file of its own"
+            )
+        return [{"run": name, **row} for name in named for row in objects[name]]
+    if len(lists) == len(value) > 1 and len({len(item) for item in lists.values()}) == 1:
+        return [dict(zip(value, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
     if tables:
-        return [_unpacked(item) for item in max(tables, key=len)]
+        return [_unpacked(item) for item in max(tables.values(), key=len)]
     if isinstance(value.get("results"), Mapping):
-        return _rows_in(value["results"])
+        return _rows_in(value["results"], file)
     return [value] if any(isinstance(item, str) for item in value.values()) else None
+
+
+def _rank_of_row(row: Mapping[str, Any]) -> int:
+    inside = (name for item in row.values() if isinstance(item, Mapping) for name in item)
+    return rank_of_texts([*row, *inside])
 
 
 def _unpacked(item: Any) -> Any:
@@ -300,10 +318,12 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         lines = _text_lines(text, name)
         header = next(lines, "")
         separator = max(SEPARATORS, key=header.count)
+        if header[:4] == "sep=":  # Excel's own line
+            separator, header = header[4:5], next(lines, "")
         reader = csv.reader(chain([header], lines), delimiter=separator, strict=True)
         columns = next(reader, [])
         _check_columns(columns, f"the CSV file {name!r}")
-        blank = 0
+        blank, objects = 0, [name for name in OBJECTS if name in columns]
         for number, cells in enumerate(reader, start=2):
             if not cells or (len(columns) > 1 and not any(cells)):
                 blank += 1
@@ -321,6 +341,8 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
                 fields = dict(zip(columns, map(_csv_cell, cells), strict=False))
                 if "" in fields and not fields[""] and columns[0]:
                     del fields[""]  # commas at the end of each line
+                for name in objects:
+                    fields[name] = _json_object(fields.get(name))
                 yield Row(number, fields)
     except UnicodeError:
         raise InputError(
@@ -350,6 +372,14 @@ def _csv_cell(cell: str) -> Any:
     return cell
 
 
+def _json_object(cell: Any) -> Any:
+    """Return the object that a cell holds as JSON, else the cell."""
+    if isinstance(cell, str) and cell[:1] == "{" and len(cell) <= LARGEST_LITERAL:
+        fields, fault = parse_line(cell.encode("utf-8", "surrogatepass"))
+        return cell if fault else fields
+    return cell
+
+
 def _text_lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
     while line := text.readline(LARGEST_ROW):
         if len(line) == LARGEST_ROW:
@@ -373,12 +403,13 @@ def _check_columns(columns: Sequence[str], file: str) -> None:
 
 
 def _excel_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of a workbook's first sheet that has a table, below its header.
+    """Yield the rows of a workbook's sheets with texts, below their headers.
 
     The header is the first row with several texts; rows above it, such as a title, are left out. If
-    no sheet has such a row, the first row of the first sheet is the header. Further sheets with the
-    same header follow, each a run with the sheet's name if no column names the run. Formulas give
-    their stored results.
+    no sheet has such a row, the first row of the first sheet is the header. Sheets count whose
+    header names texts; without one, the first and those with the same header. Of several sheets,
+    each is a run with the sheet's name if no column names the run. Formulas give their stored
+    results.
     """
     from zipfile import BadZipFile, ZipFile  # 3 ms that no other format needs
 
@@ -411,12 +442,14 @@ def _sheets_rows(book: Any, path: Path) -> Iterator[Row]:
     if not tables:
         sheet = book.worksheets[0]
         tables.append((sheet, 1, _header(next(sheet.iter_rows(values_only=True), ()))))
-    columns = tables[0][2]
-    _check_columns(columns, f"the Excel file {str(path)!r}")
-    alike = [table for table in tables if table[2] == columns]
-    names_runs = len(alike) > 1 and not {*RUN_FIELDS} & {*map(str.lower, columns)}
+    ranks = [rank_of_texts(columns) for *_, columns in tables]
+    read = [table for table, rank in zip(tables, ranks, strict=True)
+            if rank == max(ranks) and (rank or table[2] == tables[0][2])]  # fmt: skip
+    names = {name.lower() for *_, columns in read for name in columns}
+    names_runs = len(read) > 1 and not names & {*RUN_FIELDS}
     last = 0
-    for sheet, header, _ in alike:
+    for sheet, header, columns in read:
+        _check_columns(columns, f"the Excel file {str(path)!r}")
         first, empty = last + header + 1, 0
         run = {"run": sheet.title} if names_runs else {}
         rows = sheet.iter_rows(min_row=header + 1, max_col=len(columns) or 1, values_only=True)
@@ -548,11 +581,13 @@ def _repeated_texts(file: Any, path: Path) -> list[str]:
 
 
 def _values(column: Any) -> list[Any]:
-    """Return the cells of a column as Python values, dates and times as text."""
+    """Return the cells of a column as Python values; dates, decimals and bytes as text."""
     import pyarrow as arrow
 
     try:
-        if arrow.types.is_temporal(column.type):  # Arrow has a year 10,000, Python does not
+        kind = column.type  # Arrow has a year 10,000, Python does not
+        if any(is_kind(kind) for is_kind in (arrow.types.is_temporal, arrow.types.is_decimal,
+                                             arrow.types.is_binary)):  # fmt: skip
             column = column.cast(arrow.string())
         if arrow.types.is_dictionary(column.type):  # each value is converted once: 50 times as fast
             if column.dictionary.nbytes > 4 * LARGEST_ROW:

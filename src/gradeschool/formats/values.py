@@ -4,14 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from gradeschool.answers.numbers import normalize
 from gradeschool.formats.samples import UNNUMBERED, WHOLE
 from gradeschool.scorer import clip
 
+CHAT = ("messages", "conversation", "conversations", "chat", "dialogue", "turns")
+# The canonical names of texts, the better ones first; "answer" is known by its contents.
+TEXTS = (
+    *("response", "responses", "completion", "completions", "output", "outputs"),
+    *("generation", "generations", "generated_text", "generated_response"),
+    *("generated_answer", "generated_solution", "generated", "model_output"),
+    *("model_response", "model_answer", "model_prediction", "model_completion"),
+    *("model_solution", "llm_response", "llm_output", "llm_answer", "prediction"),
+    *(
+        "predictions",
+        "predict",
+        "predicted",
+        "candidate",
+        "candidates",
+        "output_text",
+        "resp",
+        "resp",
+    ),
+    *("response_text", "raw_output", "raw_response", "full_response", "choices"),
+    *("actual_output", "assistant", "assistant_response", "reply", "sampled", "resps"),
+    *("prediction_text", "pred_text", "model_generation", "full_output"),
+)
+WEAK_TEXTS = (
+    *("answer", "solution", "pred", "preds", "predicted_answer", "extracted_answer"),
+    *("text", "content", "result", "results", "code", "program", *CHAT),
+)
+PLAIN, CAMEL = re.compile(r"[^0-9a-z]+"), re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 INNER = ("text", "content", "generated_text", "completion", "response", "output", "message",
-         "output_text", "answer", "choices", "candidates", "parts")  # fmt: skip
+         "output_text", "answer", "choices", "candidates", "turns", "parts")  # fmt: skip
 FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason")
 USERS, ANSWERERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
 NO_ERROR = ("", "none", "null", "nan", "false")
@@ -32,9 +60,12 @@ FAILURE_BEGINS = re.compile(
     | (?:rate[ -]?limit|too\ many\ requests|quota|service\ unavailable|bad\ gateway|gateway\ time)
     | (?:failed|unable)\ to\ (?:generate|get|call|connect|fetch|complete)
     | [45]\d\d\s+(?:too|bad|internal|service|gateway|unauthorized|forbidden|server|client)\b
-    | (?:max(?:imum)?\ )?retries\ exceeded | traceback\b | html | doctype\ html )""",
+    | (?:max(?:imum)?\ )?retries\ exceeded | \w{0,20}connectionpool\(
+    | traceback\b | html | doctype\ html )""",
     re.I | re.VERBOSE,
 )
+# What a spreadsheet makes of a text: an error of a formula, a date.
+SPOILED = re.compile(r"#(?:NAME\?|REF!|VALUE!|DIV/0!|NUM!|N/A)\Z|\d{4}-\d\d-\d\d 00:00:00\Z")
 FAILURE_NAMES = re.compile(
     r"rate.?limit|too many requests|time[ds]?[ -]?out|connection|quota|overload|unavailable"
     r"|bad gateway|internal (?:server )?error|server error|retries|out of memory|api[ _]?key"
@@ -45,13 +76,25 @@ FAILURE_NAMES = re.compile(
 )
 
 
+@cache
+def plain_name(name: str) -> str:
+    """Return a column's name in lower case, with "_" for every other character and in camelCase."""
+    return PLAIN.sub("_", CAMEL.sub("_", str(name)).lower()).strip("_")
+
+
+def rank_of_texts(names: Iterable[str]) -> int:
+    """Return 2 if one of these names is usual for a model's texts, 1 if it may be, else 0."""
+    plain = {plain_name(name) for name in names}
+    return 2 if not plain.isdisjoint(TEXTS) else int(not plain.isdisjoint(WEAK_TEXTS))
+
+
 def service_failure(text: str) -> bool:
-    """Return whether a text is a service's failure ("Error: rate limit 429"), no completion."""
-    return (
-        len(text) <= LONGEST_FAILURE
-        and FAILURE_BEGINS.match(text) is not None
-        and FAILURE_NAMES.search(text) is not None
-    )
+    """Return whether a text is no completion: "Error: rate limit 429", a spreadsheet's "#NAME?"."""
+    if len(text) > LONGEST_FAILURE:
+        return False
+    if FAILURE_BEGINS.match(text) is not None:
+        return FAILURE_NAMES.search(text) is not None
+    return SPOILED.match(text) is not None
 
 
 def texts_of(value: Any, depth: int = 0) -> list[str] | None:
@@ -165,7 +208,7 @@ def _role(turn: Mapping[str, Any]) -> str:
 
 
 def _turn(turn: Mapping[str, Any]) -> str | None:
-    return text_of(turn.get("content", turn.get("value", turn.get("prompt"))))
+    return text_of(first_given(turn, ("content", "value", "prompt", "parts")))
 
 
 def text_of(content: object, between: str = "") -> str | None:
@@ -201,13 +244,15 @@ def sample_number(value: object) -> int:
 def error_text(value: object, has_text: bool) -> str:
     """Return the failure that a row's error field reports, "" for none.
 
-    A number beside a text is a measure, not a failure. Tables that pandas wrote have NaN or "None".
+    Beside a text, only words that services use are a failure: others name a model's mistake. Tables
+    that pandas wrote have NaN or "None".
     """
-    if isinstance(value, str):
-        return "" if value.strip().lower() in NO_ERROR else value
-    if not value or value != value or (has_text and isinstance(value, int | float)):
+    if not value or value != value:
         return ""
-    return shown(value)
+    text = value if isinstance(value, str) else shown(value)
+    if has_text:
+        return text if service_failure(message_of(value)) else ""
+    return "" if text.strip().lower() in NO_ERROR else text
 
 
 def message_of(error: Any) -> str:

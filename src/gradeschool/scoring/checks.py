@@ -23,9 +23,9 @@ from gradeschool.answers.regions import committed_region
 from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.datasets.sources import OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError
-from gradeschool.formats.columns import BARE, WEAK_GOLDS, Columns, plain_name
+from gradeschool.formats.columns import BARE, WEAK_GOLDS, Columns
 from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.formats.values import SERVICE_FAILURE
+from gradeschool.formats.values import SERVICE_FAILURE, plain_name
 from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
@@ -235,6 +235,7 @@ class Checks:
         self.lost = _Stretches()  # rows whose text is not about their problem
         self.strangers: list[tuple[int, set[str], Problem]] = []
         self.questions: list[str] = []
+        self.problems: set[tuple[str, str]] = set()  # by run, where a column may tell runs apart
         self.alike: dict[str, list[Any]] = {}  # texts by their letters: number, right ones, example
         self._begins: set[str] = set()  # of these texts
 
@@ -260,6 +261,8 @@ class Checks:
                     self.questions.append(reference.question)
                 continue
             self.n += 1
+            if self.columns and self.columns.kinds:
+                self.problems.add((sample.run, problem.id))
             if reference.turns and squeeze(problem.question) not in squeeze(
                 reference.question or ""
             ):
@@ -301,7 +304,7 @@ class Checks:
                 continue
             if reference.question is not None and neighbours is None:
                 neighbours = _Neighbours(samples)
-            self._place(sample, problem, answer, neighbours and neighbours.of(index))
+            self._place(sample, problem, answer, neighbours.of(index) if neighbours else None)
 
     def _place(
         self, sample: Sample, problem: Problem, answer: str, beside: tuple[int, Any, Any] | None
@@ -481,6 +484,15 @@ class Checks:
                 f"not the question, such as {self.examples['remarks']!r}; the first turn that is "
                 "one counts, and the last answer is scored"
             )
+        samples = round(n / len(self.problems)) if self.problems else 1
+        for column, kinds in self.columns.kinds.items() if self.columns and samples > 1 else ():
+            numbers = kinds.values()
+            if len(kinds) == samples and max(numbers) <= 1.05 * n / samples <= 1.1 * min(numbers):
+                warnings.append(
+                    f"each problem of {file!r} has {samples} rows, and {column!r} has as many "
+                    f"values ({clip(', '.join(map(str, kinds)))}); if they are different runs: "
+                    f"--columns run={column}"
+                )
         thinking = self.columns.thinking if self.columns else None
         if counts["empty"] and thinking is not None:
             warnings.append(
@@ -527,14 +539,17 @@ class Checks:
     def _check_texts(self) -> None:
         """Raise InputError if texts are reference solutions, or swapped with the golds."""
         counts, columns, n = self.counts, self.columns, self.counts["searched"]
-        if columns is None or "response" in columns.named:
+        if columns is not None and "response" in columns.named:
             return
-        column, gold = str(columns.roles["response"]), columns.roles.get("gold")
+        column = str(columns.roles["response"]) if columns else "response"
         if counts["solutions"] >= SHARE * n:
             raise InputError(
                 f"the texts of {self.file!r} (column {column!r}) are the reference solutions in "
                 f"{counts['solutions']} of {n} rows; {TEXT_COMMAND}"
             )
+        if columns is None:
+            return
+        gold = columns.roles.get("gold")
         is_wordy = min(counts["bare"], counts["wordy golds"]) >= SHARE * n
         is_right = counts["bare right"] >= SHARE * n
         is_given = is_right and counts["differ"] >= max(2, 0.05 * counts["golds"])
