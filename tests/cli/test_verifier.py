@@ -55,9 +55,8 @@ def test_the_built_in_verifier_is_measured(
     own_rows: list[dict[str, Any]], gradeschool: Command
 ) -> None:
     skip_without(NEEDS, "the built-in verifier")
-    arguments = ["bench", "processbench", "--verifier", "tiny", "--logprob", "tiny", "--json"]
-    [verifier, logprob] = gradeschool("verifier", *arguments).json()["scorers"]
+    arguments = ["bench", "processbench", "--verifier", "tiny", "--json"]
+    [verifier] = gradeschool("verifier", *arguments).json()["scorers"]
     assert verifier["name"].startswith("tiny-verifier@")
-    assert logprob["name"].startswith("log-probability tiny-generator@")
     assert len(verifier["thresholds"]) == 2 and 0 <= verifier["auc"] <= 1
     assert len(own_rows) == 12

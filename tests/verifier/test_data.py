@@ -99,20 +99,20 @@ def test_labels_are_counted_by_problem() -> None:
 
 
 def test_each_distinct_solution_comes_with_the_reference() -> None:
-    found = verifier_items(run_of("rrw", "w"), TOKENIZER, 500)
-    assert [len(item) for item in found.items] == [2, 2, 2]
-    assert [item[0].drawn for item in found.items] == [2, 1, 1]
-    assert [item[0].is_right for item in found.items] == [True, False, False]
-    assert all(item[1].speaks_from == item[1].start and not item[1].drawn for item in found.items)
-    by_right = verifier_items(run_of("rw"), TOKENIZER, 500, language="right").items
+    items, _ = verifier_items(run_of("rrw", "w"), TOKENIZER, 500)
+    assert [len(item) for item in items] == [2, 2, 2]
+    assert [item[0].drawn for item in items] == [2, 1, 1]
+    assert [item[0].is_right for item in items] == [True, False, False]
+    assert all(item[1].speaks_from == item[1].start and not item[1].drawn for item in items)
+    by_right, _ = verifier_items(run_of("rw"), TOKENIZER, 500, language="right")
     assert [row.speaks_from is not None for (row,) in by_right] == [True, False]
 
 
 def test_pairs_are_of_one_problem() -> None:
-    found = verifier_items(run_of("rw", "ww", "rrw"), TOKENIZER, 500, objective="pairwise")
-    assert len(found.items) == 2
-    assert all(right.is_right and not wrong.is_right for right, wrong in found.items)
-    with pytest.raises(InputError, match="never right and wrong for the same problem"):
+    items, _ = verifier_items(run_of("rw", "ww", "rrw"), TOKENIZER, 500, objective="pairwise")
+    assert len(items) == 2
+    assert all(right.is_right and not wrong.is_right for right, wrong in items)
+    with pytest.raises(InputError, match="never both for one problem"):
         verifier_items(run_of("r", "w"), TOKENIZER, 500, objective="pairwise")
 
 
@@ -121,7 +121,7 @@ def test_pairs_are_of_one_problem() -> None:
     [
         (run_of("r", "rr"), 500, "are all right; a verifier learns from right and wrong ones"),
         (run_of("w"), 500, "are all wrong"),
-        (run_of("rw"), 5, "are all too long"),
+        (run_of("rw"), 5, "are all too long or undecided"),
     ],
 )
 def test_labels_of_one_kind_are_refused(run: Any, context: int, message: str) -> None:
@@ -136,8 +136,8 @@ def test_process_labels_need_fresh_problems() -> None:
 
 def test_problems_beyond_the_context_are_left_out() -> None:
     long = Problem.from_row("long", "Why? " * 300, "#### 1")
-    found = language_items(TOKENIZER, [*PROBLEMS, long], 500, whole=True)
-    assert (len(found.items), found.too_long) == (3, ["long"])
-    assert all(item[0].speaks_from == 1 for item in found.items)
+    items, left_out = language_items(TOKENIZER, [*PROBLEMS, long], 500, whole=True)
+    assert (len(items), left_out) == (3, ["long"])
+    assert all(item[0].speaks_from == 1 for item in items)
     with pytest.raises(InputError, match="no example to train on"):
         language_items(TOKENIZER, [long], 500, whole=False)

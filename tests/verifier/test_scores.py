@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,13 +15,7 @@ from gradeschool import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.models.gguf_file import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
 from gradeschool.verifier.data import QuestionSolution, encode_pairs
-from gradeschool.verifier.scores import (
-    REDUCTIONS,
-    StepReader,
-    TokenReader,
-    load_scorer,
-    score_pairs,
-)
+from gradeschool.verifier.scores import REDUCTIONS, TokenReader, load_scorer, score_pairs
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
@@ -34,57 +27,32 @@ SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
 
 @pytest.mark.slow
 def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
-    here = load_scorer(str(verifier), str(verifier))
-    file = str(verifier.with_suffix(".gguf"))
-    there = load_scorer(file, file)
+    folder, file = str(verifier), str(verifier.with_suffix(".gguf"))
+    here, there = load_scorer(folder, folder), load_scorer(file, file)
     both = zip(score_pairs(here.verifier, PAIRS), score_pairs(there.verifier, PAIRS), strict=True)
-    for scored, other in both:
-        assert scored.tokens == other.tokens
-        assert scored.values == pytest.approx(other.values, abs=1e-4)
-        assert scored.score == other.values[-1] or scored.score == pytest.approx(
-            other.score, abs=1e-4
-        )
-        texts = [
-            [reader.tokenizer.decode([token]) for token in scored.tokens if token > 2]
-            for reader in (here.generator, there.generator)
-            if reader is not None
-        ]
-        assert texts[0] == texts[1]
-    by_both = [
-        reader.logprobs(encode_pairs(reader.tokenizer, PAIRS))
-        for reader in (here.generator, there.generator)
-        if reader is not None
-    ]
-    assert len(by_both) == 2
-    for values, again in zip(*by_both, strict=True):
-        assert values == pytest.approx(again, abs=1e-3)
+    for (values, score, tokens), (again, other, same) in both:
+        assert tokens == same
+        assert values == pytest.approx(again, abs=1e-4)
+        assert score == pytest.approx(other, abs=1e-4)
+    assert here.generator is not None and there.generator is not None
+    texts = encode_pairs(here.generator.tokenizer, PAIRS)
+    assert texts == encode_pairs(there.generator.tokenizer, PAIRS)
+    logprobs = zip(here.generator.logprobs(texts), there.generator.logprobs(texts), strict=True)
+    assert all(row == pytest.approx(other, abs=1e-3) for row, other in logprobs)
 
 
 @pytest.mark.slow
 def test_the_shipped_verifier_prefers_right_solutions() -> None:
     skip_without(NEEDS, "the built-in verifier")
     scorer = load_scorer("tiny", "tiny")
-    problems = [
-        problem
-        for problem in load_dataset("fresh:1").problems
-        if problem.meta["family"] == "harvest"
-    ]
-    right = [QuestionSolution(problem.question, problem.solution) for problem in problems[:12]]
-    wrong = [
-        QuestionSolution(problem.question, _spoiled(problem.solution)) for problem in problems[:12]
-    ]
-    assert len(right) == 12
-    wins = sum(
-        better.score > worse.score
-        for better, worse in zip(_scores(scorer.verifier, right), _scores(scorer.verifier, wrong),
-                                 strict=True)
-    )  # fmt: skip
-    assert wins >= 11
+    problems = [each for each in load_dataset("fresh:1").problems
+                if each.meta["family"] == "harvest"][:12]  # fmt: skip
+    assert len(problems) == 12
+    right = [QuestionSolution(each.question, each.solution) for each in problems]
+    wrong = [QuestionSolution(each.question, _spoiled(each.solution)) for each in problems]
+    scores = [score for _, score, _ in score_pairs(scorer.verifier, [*right, *wrong])]
+    assert sum(better > worse for better, worse in zip(scores, scores[12:], strict=False)) >= 11
     assert scorer.verifier.name.startswith("tiny-verifier@")
-
-
-def _scores(side: TokenReader | StepReader, pairs: list[QuestionSolution]) -> list[Any]:
-    return list(score_pairs(side, pairs))
 
 
 def _spoiled(solution: str) -> str:
@@ -158,11 +126,8 @@ class Lines:
 
 def test_a_reward_model_scores_lines() -> None:
     pairs = [QuestionSolution("Q", "four\n\nfives\n#3"), QuestionSolution("Q", "")]
-    last, empty = score_pairs(Lines(), pairs)
-    assert (last.values, last.score, last.tokens) == ([4.0, 5.0, 2.0], 2.0, ())
-    assert empty.score == 0.0
-    mean, _ = score_pairs(Lines(), pairs, "mean")
-    assert mean.score == 11 / 3
+    assert score_pairs(Lines(), pairs) == [([4.0, 5.0, 2.0], 2.0, ()), ([0.0], 0.0, ())]
+    assert score_pairs(Lines(), pairs, "mean")[0][1] == 11 / 3
 
 
 @pytest.mark.slow
@@ -172,10 +137,10 @@ def test_a_language_model_scores_by_its_log_probability(
     skip_without(NEEDS, "the built-in model")
     scorer = load_scorer(None, "tiny")
     assert isinstance(scorer.verifier, TokenReader)
-    [scored] = score_pairs(scorer.verifier, PAIRS[:1])
+    [(_, score, _)] = score_pairs(scorer.verifier, PAIRS[:1])
     texts = encode_pairs(scorer.verifier.tokenizer, PAIRS[:1])
     [by_token] = scorer.verifier.logprobs(texts)
-    assert scored.score == pytest.approx(math.exp(sum(by_token) / len(by_token)))
+    assert score == pytest.approx(math.exp(sum(by_token) / len(by_token)))
     with pytest.raises(InputError, match="give a verifier or a generator"):
         load_scorer(None)
     samples = tmp_path / "samples.jsonl"

@@ -399,8 +399,6 @@ def rank_command(
 @click.argument("benchmark", metavar="processbench|FILE")
 @option("--verifier verifiers", str, "Verifier, by its value at the end of each step, or published "
         "reward model; may be repeated.", multiple=True, metavar=f"{MODEL_FORMS}|URL")  # fmt: skip
-@option("--logprob generators", str, "Language model: the mean log-probability of each step's "
-        "tokens; may be repeated.", multiple=True, metavar=MODEL_FORMS)  # fmt: skip
 @form_option
 @option("--critic critics", str, "Run of `gradeschool eval -p processbench/gsm8k`; its critiques "
         "of a solution vote. May be repeated.", multiple=True, metavar="RUN")  # fmt: skip
@@ -421,7 +419,7 @@ def bench_command(
     defines it, with intervals over problems, and of PRMBench its PRMScore. The threshold of scores
     is never chosen on the solutions that it is reported on.
 
-    Example: gradeschool verifier bench processbench --verifier models/verifier --logprob tiny
+    Example: gradeschool verifier bench processbench --verifier models/verifier
     """
     from gradeschool.reports.progress import ScoringDisplay
     from gradeschool.reports.ranking import bench_json, print_bench

@@ -15,7 +15,7 @@ from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
 from gradeschool.verifier.rank import Outcomes
 from gradeschool.verifier.select import BEST, DRAWS, MAJORITY, MEAN, title_of
-from gradeschool.verifier.step_bench import FOLDS, RESAMPLES, BenchResult
+from gradeschool.verifier.step_bench import FOLDS, RESAMPLES
 
 SCORE_NAMES = {"verifier": "verifier", "logprob": "mean logprob"}
 HALVES = (
@@ -96,48 +96,50 @@ def print_ranking(
 
 
 def print_bench(
-    rows: Sequence[LabelledSteps], results: Sequence[BenchResult], console: Console
+    rows: Sequence[LabelledSteps], results: Sequence[Mapping[str, Any]], console: Console
 ) -> None:
     """Print F1 of every scorer with its accuracies, thresholds and PRMScore."""
     columns = ["F1", "95 % interval", "erroneous", "correct", "AUC", "no prediction"]
     table = simple_table(["scorer"], columns)
     thresholds = []
     for result in results:
-        name = printable(result.name, keep="")
+        name = printable(result["name"], keep="")
         table.add_row(
             name,
-            "" if result.f1 is None else percent(result.f1),
-            "" if result.ci95 is None else bounds(result.ci95),
-            percent(result.error_accuracy),
-            percent(result.correct_accuracy),
-            decimals(result.auc),
-            str(result.unanswered),
+            "" if result["f1"] is None else percent(result["f1"]),
+            "" if result["ci95"] is None else bounds(result["ci95"]),
+            percent(result["error_accuracy"]),
+            percent(result["correct_accuracy"]),
+            decimals(result["auc"]),
+            str(result["unanswered"]),
         )
-        if result.thresholds:
-            thresholds.append(f"{name} {' and '.join(map('{:.4g}'.format, result.thresholds))}")
+        if result["thresholds"]:
+            thresholds.append(f"{name} {' and '.join(map('{:.4g}'.format, result['thresholds']))}")
     console.print(table)
     for result in results:
-        if (prm := result.prm_score) is not None:
+        if (prm := result["prm_score"]) is not None:
             console.print(
-                f"PRMScore of {printable(result.name, keep='')}: {percent(prm['score'])} (F1 of "
+                f"PRMScore of {printable(result['name'], keep='')}: {percent(prm['score'])} (F1 of "
                 f"correct steps {percent(prm['f1'])}, of erroneous ones "
                 f"{percent(prm['negative_f1'])})",
                 soft_wrap=True,
             )
     console.print(
         f"{len(rows)} solutions of {len({row.problem for row in rows})} problems, "
-        f"{results[0].erroneous} erroneous. F1: harmonic mean of the accuracies on erroneous "
+        f"{results[0]['erroneous']} erroneous. F1: harmonic mean of the accuracies on erroneous "
         "(the first wrong step is predicted exactly) and correct solutions. Intervals: "
         f"{RESAMPLES:,} resamples of problems.",
         soft_wrap=True,
     )
     if thresholds:
-        is_chosen = any(len(result.thresholds or ()) == FOLDS for result in results)
+        is_chosen = any(len(result["thresholds"] or ()) == FOLDS for result in results)
         how = f" ({HALVES})" if is_chosen else ""
         console.print(f"Thresholds: {'; '.join(thresholds)}{how}.", soft_wrap=True)
 
 
-def bench_json(rows: Sequence[LabelledSteps], results: Sequence[BenchResult]) -> dict[str, Any]:
+def bench_json(
+    rows: Sequence[LabelledSteps], results: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     """Return the results as JSON; accuracies, F1 and intervals are shares of 1."""
     return {
         "solutions": len(rows),

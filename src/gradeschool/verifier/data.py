@@ -140,40 +140,29 @@ class TrainingRow(NamedTuple):
 Item = tuple[TrainingRow, ...]
 
 
-class TrainingItems(NamedTuple):
-    """The items of a training, and the ids of problems that gave none.
-
-    too_long: longer than the model's context. undecided: without a decided first wrong step.
-    """
-
-    items: list[Item]
-    too_long: list[str]
-    undecided: Sequence[str] = ()
-
-
 def language_items(
     tokenizer: Any, problems: Sequence[Problem], context: int | None, whole: bool
-) -> TrainingItems:
-    """Return the items of a fine-tuning. whole: learn the question too.
+) -> tuple[list[Item], list[str]]:
+    """Return the items of a fine-tuning, and the ids of problems that do not fit into the context.
 
-    Raises InputError if no problem fits into the context.
+    whole: learn the question too. Raises InputError if no problem fits.
     """
     items: list[Item] = []
-    too_long: list[str] = []
+    left_out: list[str] = []
     pairs = [QuestionSolution(problem.question, problem.solution) for problem in problems]
     for problem, (question, solution) in zip(problems, encode_pairs(tokenizer, pairs), strict=True):
         if context is not None and len(question) + len(solution) > context:
-            too_long.append(problem.id)
+            left_out.append(problem.id)
             continue
         first = 1 if whole else len(question)
         items.append((TrainingRow(question + solution, len(question), speaks_from=first),))
     if not items:
         raise InputError(
-            f"there is no example to train on: {len(too_long)} problems are longer than the "
+            f"there is no example to train on: {len(left_out)} problems are longer than the "
             f"model's context of {context!r} tokens; give another dataset or a model of more "
             "context"
         )
-    return TrainingItems(items, too_long)
+    return items, left_out
 
 
 def verifier_items(
@@ -186,13 +175,15 @@ def verifier_items(
     supervision: Supervision = "outcome",
     by_step: bool = False,
     seed: int = 0,
-) -> TrainingItems:
+) -> tuple[list[Item], list[str]]:
     """Return the items of a verifier's training: one for each distinct solution, or each pair.
 
-    language: with "reference", each solution comes with the problem's reference solution, so that
-    language data and verifier data are mixed equally; with "right", right solutions are also
-    language data. by_step: the rows say where steps end. Raises InputError if all labels are the
-    same, if nothing remains, or for process labels of problems that are not fresh.
+    Also returns the ids of problems without a solution that fits into the context and, for process
+    labels, whose first wrong step is decided. language: with "reference", each solution comes with
+    the problem's reference solution, so that language data and verifier data are mixed equally;
+    with "right", right solutions are also language data. by_step: the rows say where steps end.
+    Raises InputError if all labels are the same, if nothing remains, or for process labels of
+    problems that are not fresh.
     """
     # By problem: distinct solutions with their numbers; the reference comes first.
     drawn = [Counter((each.text, each.finished, each.right) for each in answered.candidates)
@@ -203,12 +194,11 @@ def verifier_items(
         pairs += [QuestionSolution(problem.question, text, done) for text, done, _ in counts]
     encoded = iter(encode_pairs(tokenizer, pairs))
     items: list[Item] = []
-    too_long: list[str] = []
-    undecided: list[str] = []
+    left_out: list[str] = []
     for answered, counts in zip(sampled.answered, drawn, strict=True):
         problem, (question, reference) = answered.problem, next(encoded)
         truth = ReferenceSteps(problem) if supervision == "process" else None
-        rows, is_decided = [], False
+        rows = []
         for (text, _, right), count in counts.items():
             solution = next(encoded).solution
             right_tokens, ends = len(solution) * right, []
@@ -221,12 +211,11 @@ def verifier_items(
                 right_tokens = [0, *ends][first_wrong]
                 if first_wrong == NO_ERROR:
                     right_tokens = len(solution)
-            is_decided = True
             row = TrainingRow(question + solution, len(question), count, right_tokens, tuple(ends))
             if context is None or len(row.ids) <= context:
                 rows.append(row)
         if not rows:
-            (too_long if is_decided else undecided).append(problem.id)
+            left_out.append(problem.id)
         if objective == "pairwise":
             compared = list(product([row for row in rows if row.is_right],
                                     [row for row in rows if not row.is_right]))  # fmt: skip
@@ -243,12 +232,10 @@ def verifier_items(
     labels = {row.is_right for item in items for row in item if row.drawn}
     if len(labels) < 2:
         found = "all right" if True in labels else "all wrong"
-        if not labels and objective == "pairwise" and not too_long and not undecided:
-            found = "never right and wrong for the same problem"
-        elif not labels:
-            found = "all too long" if too_long else "all undecided"
+        if not labels:
+            found = "all too long or undecided" if left_out else "never both for one problem"
         raise InputError(
             f"the completions of {str(sampled.path)!r} are {found}; a verifier learns from right "
             "and wrong ones: sample more, at a higher temperature, or from another generator"
         )
-    return TrainingItems(items, too_long, undecided)
+    return items, left_out

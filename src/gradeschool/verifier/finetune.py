@@ -57,12 +57,13 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
         base = load_base(settings.model, texts, settings.vocabulary, settings.seed)
         if settings.chat:
             use_chat(base.tokenizer, settings.model)
-        found = language_items(base.tokenizer, problems, base.context, settings.loss_on == "both")
+        whole = settings.loss_on == "both"
+        items, left_out = language_items(base.tokenizer, problems, base.context, whole)
         adapters = change_model(base.model, settings)
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
             save_folder(base, folder, adapters)
 
-        return Prepared(base, TrainedModel(base.model), found.items, save, found.too_long)
+        return Prepared(base, TrainedModel(base.model), items, save, left_out)
 
     return run_training(job, settings, facts, prepare)

@@ -116,32 +116,30 @@ class TokenReader:
             )
 
 
-class SolutionScore(NamedTuple):
-    """A solution's score; values: at each of its tokens (or steps); tokens: their ids."""
-
-    values: list[float]
-    score: float
-    tokens: Sequence[int]
+SolutionScore = tuple[list[float], float, Sequence[int]]
 
 
 def score_pairs(
     reader: TokenReader | StepReader, pairs: Sequence[QuestionSolution], reduction: str = LAST
 ) -> list[SolutionScore]:
-    """Return the scores of solutions, in their order; reduction: one of REDUCTIONS."""
+    """Return of each solution the values at its tokens (or steps), its score, its tokens' ids.
+
+    reduction: one of REDUCTIONS.
+    """
     reduce = REDUCTIONS[reduction]
     if isinstance(reader, StepReader):
         solutions = [(pair.question, [line for line in pair.solution.split("\n") if line.strip()]
                       or [""]) for pair in pairs]  # fmt: skip
         found = reader.step_scores(solutions, last_only=reduction == LAST)
-        return [SolutionScore(list(values), reduce(values), ()) for values in found]
+        return [(list(values), reduce(values), ()) for values in found]
     texts = encode_pairs(reader.tokenizer, pairs)
-    scores = []
+    scores: list[SolutionScore] = []
     for pair, text, values in zip(pairs, texts, reader.values(texts), strict=True):
         used = values
         if reduction not in (LAST, TOKENS):
             ends = line_ends(reader.tokenizer, pair.solution, text.solution)
             used = [values[end - 1] for end in ends]
-        scores.append(SolutionScore(values, reduce(used), text.solution))
+        scores.append((values, reduce(used), text.solution))
     return scores
 
 

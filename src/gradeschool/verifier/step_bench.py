@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import accumulate, pairwise
-from math import exp, inf
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +32,7 @@ from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import read_rows
 from gradeschool.percentages import count
 from gradeschool.protocols.processbench import majority
-from gradeschool.scoring.statistics import Interval, bootstrap
+from gradeschool.scoring.statistics import bootstrap
 from gradeschool.verifier.data import QuestionSolution, encode_pairs, step_ends
 from gradeschool.verifier.scores import StepReader, TokenReader, load_verifier
 from gradeschool.verifier.select import auc
@@ -56,8 +56,10 @@ class Predictions(NamedTuple):
     thresholds: Sequence[float] | None = None
 
 
-class BenchResult(NamedTuple):
-    """The results of one scorer: F1 with the two accuracies, as shares of 1.
+def bench(
+    rows: Sequence[LabelledSteps], predictions: Predictions, resamples: int = RESAMPLES
+) -> dict[str, Any]:
+    """Return the results of predictions, in the order of the rows; accuracies are shares of 1.
 
     f1: None without an erroneous or without a correct row. ci95: a bootstrap over problems, from
     the resamples with both kinds of rows; the thresholds are those of the predictions. auc: of the
@@ -65,24 +67,6 @@ class BenchResult(NamedTuple):
     unanswered: rows without a prediction, which count as missed. prm_score: see
     `measure_prm_score`.
     """
-
-    name: str
-    f1: float | None
-    ci95: Interval | None
-    error_accuracy: float
-    correct_accuracy: float
-    erroneous: int
-    correct: int
-    thresholds: Sequence[float] | None
-    auc: float | None
-    unanswered: int
-    prm_score: Mapping[str, float] | None = None
-
-
-def bench(
-    rows: Sequence[LabelledSteps], predictions: Predictions, resamples: int = RESAMPLES
-) -> BenchResult:
-    """Return the results of predictions, in the order of the rows."""
     values: list[float] = []  # of the steps that have a label
     right: list[bool] = []
     for row, steps in zip(rows, predictions.scores or (), strict=False):
@@ -95,19 +79,19 @@ def bench(
     by_problem = [count_predicted(cluster) for cluster in clusters.values()]
     erroneous, exact, correct, passed = map(sum, zip(*by_problem, strict=True))
     f1 = f1_score(by_problem)
-    return BenchResult(
-        predictions.name,
-        f1,
-        None if f1 is None else bootstrap(by_problem, f1_score, resamples=resamples),
-        exact / erroneous if erroneous else 0.0,
-        passed / correct if correct else 0.0,
-        erroneous,
-        correct,
-        predictions.thresholds,
-        auc(values, right),
-        sum(prediction is None for prediction in predictions.first_wrong),
-        measure_prm_score(rows, predictions),
-    )
+    return {
+        "name": predictions.name,
+        "f1": f1,
+        "ci95": None if f1 is None else bootstrap(by_problem, f1_score, resamples=resamples),
+        "error_accuracy": exact / erroneous if erroneous else 0.0,
+        "correct_accuracy": passed / correct if correct else 0.0,
+        "erroneous": erroneous,
+        "correct": correct,
+        "thresholds": predictions.thresholds,
+        "auc": auc(values, right),
+        "unanswered": sum(prediction is None for prediction in predictions.first_wrong),
+        "prm_score": measure_prm_score(rows, predictions),
+    }
 
 
 # Numbers of rows of a problem: erroneous, exactly predicted, correct, predicted as correct.
@@ -284,42 +268,37 @@ def predict_by_all(
     *,
     verifiers: Sequence[str] = (),
     form: str | None = None,
-    generators: Sequence[str] = (),
     critics: Sequence[str] = (),
 ) -> list[Predictions]:
     """Return the predictions of models and critics; tell: is told how many of all rows are scored.
 
-    verifiers: verifiers and published reward models; generators: language models, by the geometric
-    mean of the probabilities of each step's tokens; critics: runs, see `critic_predictions`. Raises
+    verifiers: also published reward models; critics: runs, see `critic_predictions`. Raises
     InputError if nothing is given, and for models that cannot be used.
     """
-    if not (verifiers or generators or critics):
-        raise InputError("no scorer is given; give --verifier, --logprob or --critic")
-    if threshold is not None and not (verifiers or generators):
+    if not (verifiers or critics):
+        raise InputError("no scorer is given; give --verifier or --critic")
+    if threshold is not None and not verifiers:
         raise InputError("--threshold applies to scores, which critics do not give; leave it out")
     found = []
-    for spec in (*verifiers, *generators):
-        is_verifier = len(found) < len(verifiers)
-        model = load_verifier(spec, form) if is_verifier else TokenReader(spec, "generator")
-        name = model.name if is_verifier else f"log-probability {model.name}"
+    for spec in verifiers:
+        model = load_verifier(spec, form)
         scores: list[StepScores | None] = []
         for start in range(0, len(rows), TOGETHER):
-            scores += score_steps(model, rows[start : start + TOGETHER], not is_verifier)
+            scores += score_steps(model, rows[start : start + TOGETHER])
             tell(len(scores), len(rows))
-        found.append(predict(name, rows, scores, threshold))
+        found.append(predict(model.name, rows, scores, threshold))
     return found + [critic_predictions(Path(run), rows) for run in critics]
 
 
 def score_steps(
-    model: StepReader | TokenReader, rows: Sequence[LabelledSteps], by_logprob: bool = False
+    model: StepReader | TokenReader, rows: Sequence[LabelledSteps]
 ) -> list[StepScores | None]:
     """Return a number for each step: a verifier's value at its last token, or a reward model's.
 
-    by_logprob: the geometric mean of the probabilities of the step's tokens. None for a row that is
-    longer than the model's context. Raises InputError for a server that does not score steps.
+    None for a row that is longer than the model's context. Raises InputError for a server that does
+    not score steps.
     """
     if isinstance(model, StepReader):
-        found: list[StepScores | None] = []
         given = model.step_scores([(row.problem, row.steps) for row in rows])
         for row, scores in zip(rows, given, strict=True):
             if len(scores) != len(row.steps):
@@ -327,23 +306,17 @@ def score_steps(
                     f"{model.name} gives {len(scores)} scores to a solution of {len(row.steps)} "
                     "steps; give a reward model that scores steps, and its --form"
                 )
-            found.append(scores)
-        return found
+        return list(given)
     pairs = [QuestionSolution(row.problem, "\n".join(row.steps)) for row in rows]
     texts = encode_pairs(model.tokenizer, pairs)
-    most = model.context or inf
-    fits = [len(text.question) + len(text.solution) <= most for text in texts]
-    read = model.logprobs if by_logprob else model.values
-    values = iter(read([text for text, is_short in zip(texts, fits, strict=True) if is_short]))
-    found = []
-    for row, text, is_short in zip(rows, texts, fits, strict=True):
-        if not is_short:
-            found.append(None)
-            continue
-        ends, by_token = step_ends(model.tokenizer, row.steps, text.solution), next(values)
-        parts = [by_token[start:end] or by_token[end - 1 : end]  # of a step without tokens
-                 for start, end in zip((0, *ends), ends, strict=False)]  # fmt: skip
-        found.append([exp(sum(part) / len(part)) if by_logprob else part[-1] for part in parts])
+    sizes = [len(text.question) + len(text.solution) for text in texts]
+    fits = [model.context is None or size <= model.context for size in sizes]
+    values = iter(model.values([text for text, fit in zip(texts, fits, strict=True) if fit]))
+    found: list[StepScores | None] = []
+    for row, text, fit in zip(rows, texts, fits, strict=True):
+        ends = step_ends(model.tokenizer, row.steps, text.solution)
+        by_token = next(values) if fit else []
+        found.append([by_token[end - 1] for end in ends] if fit else None)
     return found
 
 

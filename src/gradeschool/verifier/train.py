@@ -64,7 +64,7 @@ from gradeschool.verifier.losses import LANGUAGE, VERIFICATION, Level, TrainedMo
 from gradeschool.verifier.select import measure_auc
 
 LOSSES = "losses.jsonl"
-BETAS, MOMENTUM, CLIP = (0.9, 0.95), 0.95, 1.0
+BETAS, MOMENTUM = (0.9, 0.95), 0.95
 SMALL_MODEL = 10_000_000  # weights; a batch of a smaller model is one pass
 SHOW_SECONDS = 10.0
 PROBED = 4_000  # solutions from which --init-row probe fits the head
@@ -178,8 +178,8 @@ def run_training(
     )
     if prepared.left_out:
         job.note(
-            f"{len(prepared.left_out)} problems are longer than the model's "
-            f"{prepared.base.context} tokens and left out: {', '.join(prepared.left_out[:5])}"
+            f"{len(prepared.left_out)} problems are left out, as longer than the model's "
+            f"{prepared.base.context} tokens, or undecided: {', '.join(prepared.left_out[:5])}"
         )
     is_first = trainer.is_world_process_zero()
     with ExitStack() as stack:
@@ -259,21 +259,17 @@ class OwnTrainer(Trainer):
             per_device_train_batch_size=micro,
             gradient_accumulation_steps=passes,
             learning_rate=settings.lr,
-            lr_scheduler_type="linear",
             warmup_steps=settings.warmup,
-            max_grad_norm=CLIP,
             bf16=(settings.precision or precision_on("cuda" if on_gpu else "cpu", self.weights))
             == "bfloat16",
             use_cpu=not on_gpu,
             seed=settings.seed % 2**32,
-            save_strategy="steps",
             save_steps=every,
             save_total_limit=2,
             eval_strategy="steps" if measures else "no",
             eval_steps=every,
             load_best_model_at_end=measures,
             metric_for_best_model=f"eval_{AUC}" if measures else None,
-            greater_is_better=True,
             logging_steps=min(10, max(1, updates // 20)),
             logging_nan_inf_filter=False,
             report_to=list(job.trackers) or "none",
@@ -553,18 +549,13 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
         if settings.chat:
             use_chat(base.tokenizer, start)
         verifier = new_verifier(base.model, base.tokenizer, settings.seed, is_likelihood)
-        found = verifier_items(
+        items, left_out = verifier_items(
             sampled, base.tokenizer, base.context, objective=settings.objective,
             language=language, supervision=settings.supervision,
             by_step=level is Level.STEP, seed=settings.seed,
         )  # fmt: skip
         job.note(describe_labels(labels))
-        if found.undecided:
-            job.note(
-                f"{len(found.undecided)} problems have no solution whose first wrong step is "
-                "decided, and are left out"
-            )
-        items = _begin(verifier, found.items, settings, job.note)
+        items = _begin(verifier, items, settings, job.note)
         adapters = change_model(base.model, settings)
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
@@ -578,7 +569,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             TrainedModel(verifier, level, settings.objective),
             items,
             save,
-            found.too_long,
+            left_out,
             None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level),
             settings.patience,
             settings.head_lr or max(settings.lr, LEAST_HEAD_LR),
