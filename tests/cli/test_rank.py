@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.formats.samples import ReadOptions
-from gradeschool.verifier.scores import ScoreRow, append_scores
+from gradeschool.formats.verifier_scores import ScoreRow, append_scores
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 

@@ -46,16 +46,13 @@ def tokenizer() -> Any:
 
 
 def test_a_new_model_depends_on_its_seed_alone(tokenizer: Any) -> None:
-    def weights(seed: int) -> list[Any]:
-        return [weight.detach() for weight in new_model(tokenizer, SMALL, seed).parameters()]
-
     torch.manual_seed(5)
     drawn = torch.rand(1)
     torch.manual_seed(5)
-    first, again, other = weights(0), weights(0), weights(1)
+    first, again, other = (torch.nn.utils.parameters_to_vector(
+        new_model(tokenizer, SMALL, seed).parameters()) for seed in (0, 0, 1))  # fmt: skip
     assert torch.equal(torch.rand(1), drawn)  # nothing was drawn from the process's own state
-    assert all(torch.equal(one, same) for one, same in zip(first, again, strict=True))
-    assert not all(torch.equal(one, same) for one, same in zip(first, other, strict=True))
+    assert torch.equal(first, again) and not torch.equal(first, other)
 
 
 def test_an_unknown_size_is_refused_with_those_nearest_to_it() -> None:
@@ -132,17 +129,14 @@ def test_a_folder_whose_files_cannot_be_used_is_refused(tokenizer: Any, tmp_path
 
 @pytest.mark.parametrize("kind", ["llama", "qwen3", "gemma", "phi3", "gpt2", "gpt_neox"])
 def test_dropout_changes_training_and_not_evaluation(kind: str) -> None:
-    model = architecture(kind)
-    ids = torch.tensor([[5, 6, 7, 8]])
+    model, ids = architecture(kind), torch.tensor([[5, 6, 7, 8]])
     plain = model(input_ids=ids).logits
     drop_residuals(model, 0.5)
     assert torch.equal(model(input_ids=ids).logits, plain)
     model.train()
     torch.manual_seed(0)
-    dropped = model(input_ids=ids).logits
-    other = model(input_ids=ids).logits
-    assert not torch.allclose(dropped, plain)
-    assert not torch.allclose(dropped, other)
+    dropped, other = model(input_ids=ids).logits, model(input_ids=ids).logits
+    assert not torch.allclose(dropped, plain) and not torch.allclose(dropped, other)
 
 
 def test_dropout_in_an_unknown_architecture_is_refused() -> None:
@@ -152,19 +146,14 @@ def test_dropout_in_an_unknown_architecture_is_refused() -> None:
 
 def test_a_gguf_file_is_a_model_to_begin_from(tmp_path: Path) -> None:
     skip_without(("accelerate", "gguf"), "reading GGUF by transformers")
-    import torch
-
     from gradeschool.models.gguf_file import write_gguf
 
-    words = tokenizer_of(sums(8))
-    for part in (trainee(words), words):
-        part.save_pretrained(tmp_path / "model")
-    write_gguf(tmp_path / "model", tmp_path / "model.gguf")
-    folder = load_folder(tmp_path / "model")
-    file = load_base(str(tmp_path / "model.gguf"), [])
-    ids = torch.tensor([words("Tom has 3+4.\n")["input_ids"]])
+    folder = model_folder(tmp_path / "model")
+    write_gguf(folder, tmp_path / "model.gguf")
+    bases = [load_folder(folder), load_base(str(tmp_path / "model.gguf"), [])]
+    ids = [torch.tensor([base.tokenizer("Tom has 3+4.\n")["input_ids"]]) for base in bases]
+    assert torch.equal(*ids)
     with torch.no_grad():
-        both = [base.model.eval()(input_ids=ids).logits for base in (folder, file)]
-    assert both[0].allclose(both[1], atol=1e-2)
-    assert file.tokenizer("Tom has 3+4.\n")["input_ids"] == ids[0].tolist()
-    file.model.save_pretrained(tmp_path / "again")
+        first, second = (base.model.eval()(input_ids=ids[0]).logits for base in bases)
+    assert first.allclose(second, atol=1e-2)
+    bases[1].model.save_pretrained(tmp_path / "again")

@@ -47,17 +47,9 @@ class Handler(BaseHTTPRequestHandler):
             message = {"role": "assistant", "content": f"So it is.\nCorrect: {said}"}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             if body.get("logprobs"):
-                shares = {" Yes": log(0.6), "yes": log(0.15), "No": log(0.05), "So": log(0.1)}
-                choice["logprobs"] = {
-                    "content": [
-                        {
-                            "top_logprobs": [
-                                {"token": token, "logprob": value}
-                                for token, value in shares.items()
-                            ]
-                        }
-                    ]
-                }
+                shares = {" Yes": 0.6, "yes": 0.15, "No": 0.05, "So": 0.1}
+                listed = [{"token": word, "logprob": log(share)} for word, share in shares.items()]
+                choice["logprobs"] = {"content": [{"top_logprobs": listed}]}
             self._reply({"model": "reward", "usage": {"prompt_tokens": 1, "completion_tokens": 1},
                          "choices": [choice]})  # fmt: skip
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.scoring.at_k import pass_at_k
-from gradeschool.verifier.rank import rank
-from gradeschool.verifier.scores import (
+from gradeschool.formats.verifier_scores import (
     SCORES_FILE,
     ScoreRow,
     append_scores,
     choose_scores,
     read_scores,
 )
+from gradeschool.scoring.at_k import pass_at_k
+from gradeschool.verifier.rank import rank
 from gradeschool.verifier.select import Option, RankedProblem
 
 
@@ -38,14 +38,16 @@ def test_a_ranking_agrees_with_itself() -> None:
     ranked = cases(40, 8)
     ranking = rank(ranked, has_logprob=True, voters=3)
     by_name = ranking["strategies"]
-    assert by_name["coverage"].accuracy == sum(any(o.right for o in c.options) for c in ranked) / 40
-    assert by_name["mean"].accuracy == pytest.approx(
+    assert (
+        by_name["coverage"]["accuracy"] == sum(any(o.right for o in c.options) for c in ranked) / 40
+    )
+    assert by_name["mean"]["accuracy"] == pytest.approx(
         sum(result.right for case in ranked for result in case.options) / 320
     )
     for name, points in ranking["curves"].items():
         assert [point.n for point in points] == [1, 2, 4, 8]
-        assert points[0].accuracy == pytest.approx(by_name["mean"].accuracy), name
-        assert points[-1].accuracy == pytest.approx(by_name[name].accuracy), name
+        assert points[0].accuracy == pytest.approx(by_name["mean"]["accuracy"]), name
+        assert points[-1].accuracy == pytest.approx(by_name[name]["accuracy"]), name
         for point in points:
             assert point.ci95.low <= point.accuracy <= point.ci95.high
     pooled = [pass_at_k(8, sum(o.right for o in c.options), 4) for c in ranked]

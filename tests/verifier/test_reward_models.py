@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
+transformers = pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.verifier.base_model import build_tokenizer  # noqa: E402
@@ -39,26 +38,15 @@ def tokenizer() -> Any:
     return words
 
 
-def config_of(kind: str, **more: Any) -> Any:
-    """The configuration of a tiny model."""
-    from transformers import AutoConfig
-
-    return AutoConfig.for_model(kind, **{**SIZES, **more})
-
-
-def saved(model: Any, tokenizer: Any, folder: Path, **config: Any) -> Path:
-    """A model's folder, with these fields in its config.json."""
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    path = folder / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **config}))
-    return folder
-
-
-def seeded(make: Callable[[], Any]) -> Any:
+def saved(kind: str, tokenizer: Any, folder: Path, **config: Any) -> Any:
+    """A tiny random model of a transformers class, which its folder has too."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        return make().eval()
+        fields = transformers.AutoConfig.for_model("llama", **{**SIZES, **config})
+        model = getattr(transformers, kind)(fields).eval()
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return model
 
 
 @pytest.mark.parametrize("with_space", [False, True])
@@ -66,14 +54,13 @@ def test_a_token_classifier_is_read_as_trl_trains_it(
     tokenizer: Any, with_space: bool, tmp_path: Path
 ) -> None:
     from tokenizers.normalizers import Prepend
-    from transformers import LlamaForTokenClassification
 
     if with_space:  # as SentencePiece: a line break alone is two tokens
         tokenizer = deepcopy(tokenizer)
         tokenizer.backend_tokenizer.normalizer = Prepend(" ")
         assert len(tokenizer.encode("\n", add_special_tokens=False)) == 2
-    model = seeded(lambda: LlamaForTokenClassification(config_of("llama", num_labels=2)))
-    reward: Any = load_verifier(str(saved(model, tokenizer, tmp_path)))
+    model = saved("LlamaForTokenClassification", tokenizer, tmp_path, num_labels=2)
+    reward: Any = load_verifier(str(tmp_path))
     assert reward.form == "token"
     ids = list(tokenizer(QUESTION, add_special_tokens=False)["input_ids"])
     ends = []
@@ -92,10 +79,8 @@ def test_a_token_classifier_is_read_as_trl_trains_it(
 
 
 def test_a_score_without_classes_goes_through_a_sigmoid(tokenizer: Any, tmp_path: Path) -> None:
-    from transformers import LlamaForSequenceClassification
-
-    model = seeded(lambda: LlamaForSequenceClassification(config_of("llama", num_labels=1)))
-    reward: Any = load_verifier(str(saved(model, tokenizer, tmp_path)))
+    model = saved("LlamaForSequenceClassification", tokenizer, tmp_path, num_labels=1)
+    reward: Any = load_verifier(str(tmp_path))
     assert reward.form == "sequence"
     expected = []
     for end in (1, 2, 3):
@@ -108,13 +93,10 @@ def test_a_score_without_classes_goes_through_a_sigmoid(tokenizer: Any, tmp_path
 
 
 def test_math_shepherds_tags_compare_plus_with_minus(tokenizer: Any, tmp_path: Path) -> None:
-    from transformers import LlamaForCausalLM
-
-    model = seeded(lambda: LlamaForCausalLM(config_of("llama")))
-    folder = saved(model, tokenizer, tmp_path)
+    model = saved("LlamaForCausalLM", tokenizer, tmp_path)
     with pytest.raises(InputError, match="or give the --form of a published reward model"):
-        load_verifier(str(folder))
-    reward = RewardModel(folder, "math-shepherd")
+        load_verifier(str(tmp_path))
+    reward = RewardModel(tmp_path, "math-shepherd")
     # The model card: f"{question} {output}", "+" first, the softmax at every tag.
     output = "\n".join(f"Step {i}: {step} {STEP_TAG}" for i, step in enumerate(STEPS, start=1))
     ids = torch.tensor([tokenizer(f"{QUESTION} {output}")["input_ids"]])
@@ -129,21 +111,16 @@ def test_math_shepherds_tags_compare_plus_with_minus(tokenizer: Any, tmp_path: P
 
 
 def test_a_head_that_is_not_there_is_not_drawn_at_random(tokenizer: Any, tmp_path: Path) -> None:
-    from transformers import LlamaForCausalLM
-
-    folder = saved(seeded(lambda: LlamaForCausalLM(config_of("llama"))), tokenizer, tmp_path)
+    saved("LlamaForCausalLM", tokenizer, tmp_path)
     with pytest.raises(InputError, match=r"lack score\.\w+.*; give another --form"):
-        RewardModel(folder, "token")
+        RewardModel(tmp_path, "token")
     with pytest.raises(InputError, match="is for a reward model on a server; serve it by vLLM"):
-        RewardModel(folder, "qwen")
+        RewardModel(tmp_path, "qwen")
 
 
 def test_rank_takes_a_reward_model(tokenizer: Any, tmp_path: Path, gradeschool: Command) -> None:
-    from transformers import LlamaForTokenClassification
-
-    model = seeded(lambda: LlamaForTokenClassification(config_of("llama", num_labels=2)))
-    folder = saved(model, tokenizer, tmp_path / "reward")
-    test = tmp_path / "test.jsonl"
+    folder, test = tmp_path / "reward", tmp_path / "test.jsonl"
+    saved("LlamaForTokenClassification", tokenizer, folder, num_labels=2)
     rows = [
         {"index": index, "sample": sample, "completion": f"{STEPS[0]}\n#### {sample}"}
         for index in range(4)

@@ -72,7 +72,7 @@ def test_f1_is_the_harmonic_mean_and_none_of_the_trivial_answers_has_any() -> No
 
 def test_the_best_threshold_is_that_of_all_that_matter() -> None:
     scores = [[0.2, 0.9, 0.9], [0.8, 0.3, 0.9], [0.9, 0.7, 0.1], [0.6, 0.2], [0.9] * 3, [0.5, 0.6]]
-    threshold = best_threshold(ROWS, scores)
+    threshold = best_threshold(list(zip(ROWS, scores, strict=True)))
     tried = [index / 50 for index in range(60)]
     best = max(
         bench(ROWS, predict("", ROWS, scores, each), resamples=2)["f1"] or 0 for each in tried
@@ -80,7 +80,7 @@ def test_the_best_threshold_is_that_of_all_that_matter() -> None:
     chosen = bench(ROWS, predict("", ROWS, scores, threshold), resamples=2)["f1"]
     assert chosen == best == 1.0
     with pytest.raises(InputError, match="choose a threshold"):
-        best_threshold([], [])
+        best_threshold([])
 
 
 def test_no_row_has_a_part_in_its_own_threshold() -> None:
@@ -99,14 +99,6 @@ def test_no_row_has_a_part_in_its_own_threshold() -> None:
     assert after.thresholds[0] == before.thresholds[0]
     assert after.thresholds[1] == before.thresholds[1] - 10
     assert before.first_wrong == [each.label for each in rows]
-
-
-def test_rows_without_scores_are_missed_and_choose_nothing() -> None:
-    scores = [None, [0.9, 0.1, 0.9], [0.9, 0.9, 0.1], [0.9, 0.1], [0.9] * 3, [0.9] * 2]
-    predictions = predict("", ROWS, scores, 0.5)
-    assert predictions.first_wrong == [None, 1, 2, 1, NO_ERROR, NO_ERROR]
-    result = bench(ROWS, predictions, resamples=5)
-    assert (result["unanswered"], result["error_accuracy"]) == (1, 0.75)
 
 
 def test_steps_behind_the_first_wrong_one_have_no_label() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from gradeschool.atomic import write_file, write_json
 from gradeschool.formats.own_run import read_json
 from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.verifier_scores import choose_scores
 from gradeschool.percentages import bounds, decimals, gain, percent
 from gradeschool.reports.figures import Dot, Panel, draw_curves
 from gradeschool.scoring.at_k import steps
@@ -20,7 +21,6 @@ from gradeschool.scoring.candidates import one_run
 from gradeschool.scoring.statistics import clustered_wilson, mean_share
 from gradeschool.verifier.rank import count_outcomes, paired_difference, rank_input
 from gradeschool.verifier.reproduce import FIGURES, STAGES, TEST, VOTERS, FigurePoint, Preset
-from gradeschool.verifier.scores import choose_scores
 from gradeschool.verifier.select import (
     BEST,
     LOGPROB,

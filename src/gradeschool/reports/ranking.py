@@ -59,11 +59,11 @@ def print_ranking(
         cells = [percent(mean_share(clusters)), bounds(clustered_wilson(clusters))]
         table.add_row(f"baseline {printable(name, keep='')}", *cells, *["", ""] * len(others))
     for result in ranking["strategies"].values():
-        cells = [percent(result.accuracy), bounds(result.ci95)]
+        cells = [percent(result["accuracy"]), bounds(result["ci95"])]
         for name in others:
-            more = result.over.get(name)
+            more = result["over"].get(name)
             cells += [points(more.difference), point_bounds(more.ci95)] if more else ["", ""]
-        table.add_row(result.title, *cells)
+        table.add_row(result["title"], *cells)
     console.print(table)
     columns = ["all completions", "within problems", "95 % interval", "problems"]
     table = simple_table(["score"], columns, "AUC of correct against wrong")

@@ -19,6 +19,7 @@ from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import results_of
 from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.formats.verifier_scores import read_scores, scores_path
 from gradeschool.problem import MARKER, Problem
 from gradeschool.runs.plan import recorded_prompts
 from gradeschool.scoring.candidates import sample_key
@@ -42,7 +43,6 @@ from gradeschool.scoring.table import (
     scorer_for,
 )
 from gradeschool.verdict import Answer
-from gradeschool.verifier.scores import read_scores, scores_path
 
 HEADLINE = 0  # the index of the headline scorer among those of a report
 MOST_TOKENS = 5_000  # a longer completion is shown without its values

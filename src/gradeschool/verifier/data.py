@@ -21,6 +21,11 @@ Language = Literal["reference", "right"]
 # The target of a solution's values: its final answer, or its first wrong step.
 Supervision = Literal["outcome", "process"]
 Objective = Literal["joint", "verification", "pairwise"]
+# What a verifier learns. token and solution are the paper's: a value at every solution token, or at
+# the last one only. step: at the last token of each step, as in process reward models. pooled: one
+# value, the mean over the solution's tokens. likelihood: the log-probability of the whole solution,
+# see `head.Verifier`.
+Level = Literal["token", "pooled", "step", "solution", "likelihood"]
 
 
 class QuestionSolution(NamedTuple):

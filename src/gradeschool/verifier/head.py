@@ -102,13 +102,8 @@ class Verifier(nn.Module):
             weight = self.model.get_output_embeddings().weight
             with torch.no_grad():
                 weight[self.token_id] = self.row.to(weight)
-        return {
-            "schema": SCHEMA,
-            "head": self.kind,
-            "token_id": self.token_id,
-            "gain": self.gain.item(),
-            "bias": self.bias.item(),
-        }
+        numbers = {"gain": self.gain.item(), "bias": self.bias.item()}
+        return {"schema": SCHEMA, "head": self.kind, "token_id": self.token_id, **numbers}
 
     @classmethod
     def load(

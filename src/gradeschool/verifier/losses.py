@@ -7,41 +7,24 @@ unweighted, as the paper's joint objective does (arXiv 2110.14168, section 4.2 a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, logsigmoid
 
-from gradeschool.verifier.data import Item, Objective
+from gradeschool.verifier.data import Item, Level, Objective
 from gradeschool.verifier.head import Verifier, compute_logits
 
 VERIFICATION, LANGUAGE = "verification", "language"
 BETA = 0.1  # scale of the log-probabilities in direct preference optimization
 
 
-class Level(StrEnum):
-    """What a verifier learns.
-
-    TOKEN and SOLUTION are the paper's: a value at every solution token, or at the last one only.
-    STEP: at the last token of each step, as in process reward models. POOLED: one value, the mean
-    over the solution's tokens. LIKELIHOOD: the log-probability of the whole solution, see
-    `head.Verifier`.
-    """
-
-    TOKEN = "token"
-    POOLED = "pooled"
-    STEP = "step"
-    SOLUTION = "solution"
-    LIKELIHOOD = "likelihood"
-
-
 class TrainedModel(nn.Module):
     """A language model or a verifier with the losses of its rows."""
 
     def __init__(
-        self, trained: Any, level: Level = Level.TOKEN, objective: Objective = "joint"
+        self, trained: Any, level: Level = "token", objective: Objective = "joint"
     ) -> None:
         super().__init__()
         self.trained, self.level, self.objective = trained, level, objective
@@ -72,11 +55,11 @@ class TrainedModel(nn.Module):
         spoken = [width if row.speaks_from is None else max(1, row.speaks_from) for row in rows]
         solution = (places >= column([row.start for row in rows])) & (places < ends) & (drawn > 0)
         valued = solution
-        if self.level is Level.STEP:
+        if self.level == "step":
             valued = torch.zeros_like(solution)
             for number, row in enumerate(rows):
                 valued[number, [row.start + max(end, 1) - 1 for end in row.ends]] = row.drawn > 0
-        elif self.level in (Level.SOLUTION, Level.LIKELIHOOD):
+        elif self.level in ("solution", "likelihood"):
             valued = solution & (places == ends - 1)
         return {
             "ids": ids,
@@ -94,7 +77,7 @@ class TrainedModel(nn.Module):
         drawn = batch["drawn"]
         if self.objective == "pairwise":
             values = drawn.new_tensor(len(drawn) / 2)
-        elif self.level is Level.POOLED:
+        elif self.level == "pooled":
             values = drawn.sum()
         else:
             values = (batch["valued"] * drawn[:, None]).sum()
@@ -112,7 +95,7 @@ class TrainedModel(nn.Module):
             language = cross_entropy(logits, ids[spoken], reduction="sum")
         if solution.any():
             with torch.autocast(states.device.type, enabled=False):
-                if self.level is Level.LIKELIHOOD:
+                if self.level == "likelihood":
                     tokens = states[:, :-1][solution[:, 1:]]
                     logits = compute_logits(self.model, tokens, banned, exact=True)
                     chosen = -cross_entropy(logits, ids[solution], reduction="none")
@@ -139,12 +122,12 @@ class TrainedModel(nn.Module):
     def _value_loss(self, values: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the squared errors of the values, or of their mean, or the loss of pairs."""
         solution, targets, drawn = batch["solution"], batch["targets"], batch["drawn"]
-        if self.level is Level.POOLED:
+        if self.level == "pooled":
             scores = (values * solution).sum(1) / solution.sum(1).clamp(min=1)
         else:
             scores = values.gather(1, batch["last"])[:, 0]
         if self.objective == "pairwise":
             return -logsigmoid(scores[0::2] - scores[1::2]).sum()
-        if self.level is Level.POOLED:
+        if self.level == "pooled":
             return (drawn * (scores - targets.gather(1, batch["last"])[:, 0]) ** 2).sum()
         return ((values - targets) ** 2 * batch["valued"] * drawn[:, None]).sum()

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.settings import mapping
+from gradeschool.formats.verifier_scores import ScoreRow, choose_scores, scores_path
 from gradeschool.percentages import gain
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.candidates import CandidateRun, one_run
@@ -28,14 +29,7 @@ from gradeschool.scoring.statistics import (
     paired_interval,
     wilson_of_mean,
 )
-from gradeschool.verifier.scores import (
-    ScoreRow,
-    add_scores,
-    choose_scores,
-    is_model,
-    load_scorer,
-    scores_path,
-)
+from gradeschool.verifier.scores import add_scores, is_model, load_scorer
 from gradeschool.verifier.select import (
     BEST,
     LOGPROB,
@@ -66,15 +60,6 @@ class AccuracyGain(NamedTuple):
     ci95: Interval
 
 
-class StrategyResult(NamedTuple):
-    """One strategy on all completions of every problem; `over`: gains by the other's name."""
-
-    title: str
-    accuracy: float
-    ci95: Interval
-    over: Mapping[str, AccuracyGain]
-
-
 def rank(
     cases: Sequence[RankedProblem],
     *,
@@ -87,8 +72,8 @@ def rank(
 
     baselines: the outcomes of other runs, by name. voters, seed: see `pick`. The result has the
     conclusion (what to select by, in words), counts (unique_: mean number of distinct ones per
-    problem; mixed: problems with right and wrong completions), `strategies` and `auc` by name, and
-    `curves`: by strategy, a point for each number of completions.
+    problem; mixed: problems with right and wrong completions), `strategies` by name (over: gains by
+    the other's name), `auc` by name, and `curves`: a point for each number of completions.
     """
     most = max(len(case.options) for case in cases)
     picked = [pick(case, has_logprob, steps(most), (voters,), seed) for case in cases]
@@ -103,7 +88,8 @@ def rank(
             interval = wilson_of_mean(shares, sum(size for _, size in clusters))
         over = {other: paired_difference(theirs, mine) for other, theirs in others.items()
                 if name not in (other, MEAN) and mine.keys() & theirs.keys()}  # fmt: skip
-        strategies[name] = StrategyResult(title_of(name), share, interval, over)
+        strategies[name] = {"title": title_of(name), "accuracy": share, "ci95": interval,
+                            "over": over}  # fmt: skip
     auc = {name: auc_of_cases(name, cases) for name in SCORES
            if name == VERIFIER or name in strategies}  # fmt: skip
     need = break_even_auc(cases)
@@ -142,7 +128,7 @@ def paired_difference(before: Outcomes, after: Outcomes) -> AccuracyGain:
 
 
 def _conclude(
-    strategies: Mapping[str, StrategyResult], inside: float | None, need: float | None, most: int
+    strategies: Mapping[str, Mapping[str, Any]], inside: float | None, need: float | None, most: int
 ) -> str:
     """Return in one or two sentences what to select by, and what the score would need."""
     known = "no problem has right and wrong completions"
@@ -151,16 +137,16 @@ def _conclude(
         if need is not None:
             needed = f"to equal the majority vote, the best of {most} needs {need:.2f} here"
         known = f"AUC within problems {inside:.2f}; {needed}"
-    gains = {name: each.over[MAJORITY] for name, each in strategies.items()
+    gains = {name: each["over"][MAJORITY] for name, each in strategies.items()
              if name.partition(" ")[0] in CHOOSABLE}  # fmt: skip
     words = {name: gain(each.difference, each.ci95) for name, each in gains.items()}
-    of_best = f"; {strategies[BEST].title}: {words[BEST]}"
+    of_best = f"; {strategies[BEST]['title']}: {words[BEST]}"
     above = [name for name, each in gains.items() if each.ci95.low > 0]
     if not above:
         return f"{known}. Use the majority vote: no choice by this score is above it{of_best}."
     name = max(above, key=lambda name: gains[name].difference)
     also = "" if name == BEST else of_best
-    return f"{known}. Use the {strategies[name].title}: {words[name]} over the majority{also}."
+    return f"{known}. Use the {strategies[name]['title']}: {words[name]} over the majority{also}."
 
 
 # What is ranked

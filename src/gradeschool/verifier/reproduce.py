@@ -395,7 +395,7 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
                         continue
                     process.returncode = os.waitstatus_to_exitcode(status)
                     del running[output]
-                    _check_ended(stages[output], process.returncode, folder)
+                    _check_ended(output, process.returncode, folder)
                     cpu = usage.ru_utime + usage.ru_stime
                     fields = {"digest": codes[output], "cpu_seconds": cpu}
                     write_json(_stage_file(folder, output, "json"), fields)
@@ -420,7 +420,7 @@ def _begin(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
     *words, sign, output = command
     (folder / output).parent.mkdir(parents=True, exist_ok=True)
     with _stage_file(folder, output, "log").open("ab") as log:
-        out = (folder / f"{output}.part").open("wb") if sign == ">" else log
+        out = (folder / output).open("wb") if sign == ">" else log
         process = subprocess.Popen(  # noqa: S603  (our own command line)
             python_command(PROGRAM, *(words if sign == ">" else command)),
             cwd=folder,
@@ -434,8 +434,7 @@ def _begin(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
     return process
 
 
-def _check_ended(command: Sequence[str], status: int, folder: Path) -> None:
-    *_, sign, output = command
+def _check_ended(output: str, status: int, folder: Path) -> None:
     if status in (INTERRUPTED, -signal.SIGINT):
         raise KeyboardInterrupt
     if status:
@@ -445,5 +444,3 @@ def _check_ended(command: Sequence[str], status: int, folder: Path) -> None:
             f"{log.read_text('utf-8', 'replace')[-TAIL:].strip()}\n(full output: {str(log)!r}); "
             "the same command continues from there"
         )
-    if sign == ">":
-        (folder / f"{output}.part").replace(folder / output)

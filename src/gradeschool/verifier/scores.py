@@ -1,4 +1,4 @@
-"""Scores of completions: the models that give them, and verifier-scores.jsonl.
+"""Scores of completions, and the models that give them.
 
 A verifier is a folder, a FILE.gguf or `tiny`; a published reward model a folder, or a server
 (`judges`); a language model alone gives log-probabilities.
@@ -6,17 +6,16 @@ A verifier is a folder, a FILE.gguf or `tiny`; a published reward model a folder
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import exp, isfinite, prod
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from gradeschool.atomic import append_lines
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import read_json
 from gradeschool.formats.settings import mapping
-from gradeschool.formats.tables import parse_line
+from gradeschool.formats.verifier_scores import ScoreRow, append_scores, read_scores, scores_path
 from gradeschool.models.gguf_file import TINY, TINY_FILE, TINY_VERIFIER, VERIFIER_FILE, gguf_digest
 from gradeschool.verifier.base_model import GGUF, needs_training_packages
 from gradeschool.verifier.data import (
@@ -31,7 +30,6 @@ from gradeschool.verifier.data import (
 FORMS = f"a folder, a FILE{GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
 ADDRESS = ("http://", "https://")
 SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
-SCORES_FILE = "verifier-scores.jsonl"
 CHUNK = 2048  # completions scored between two writes: full batches, and little to lose
 LAST, TOKENS = "last", "tokens"
 # How values are reduced to a solution's score: the value at the last token, the mean over all
@@ -212,86 +210,6 @@ def is_model(spec: str) -> bool:
     """Return whether a verifier's spec is a model, not a file of scores or a name in one."""
     path = Path(spec)
     return spec.startswith(ADDRESS) or spec == TINY or path.is_dir() or path.suffix == GGUF
-
-
-# The file of scores
-
-
-class ScoreRow(NamedTuple):
-    """One completion's score by one verifier.
-
-    key: of the completion. verifier: its name and digest. logprob: the mean log-probability of the
-    solution's tokens under the named generator, None without one. values, tokens: at each token, if
-    requested.
-    """
-
-    key: str
-    verifier: str
-    score: float
-    logprob: float | None = None
-    generator: str | None = None
-    values: list[float] | None = None
-    tokens: list[str] | None = None
-
-
-def scores_path(source: Path) -> Path:
-    """Return the path of the scores of a run folder or a file of completions."""
-    if source.is_dir():
-        return source / SCORES_FILE
-    return source.with_name(f"{source.stem}.{SCORES_FILE}")
-
-
-def read_scores(path: Path) -> Iterator[ScoreRow]:
-    """Yield the rows of a file of scores, without incomplete ones; no rows if there is no file.
-
-    A log-probability that is no finite number is None.
-    """
-    if not path.exists():
-        return
-    try:
-        with path.open("rb") as file:
-            for fields, _ in map(parse_line, file):
-                row = ScoreRow(*map(fields.get, ScoreRow._fields))  # type: ignore[arg-type]
-                names = isinstance(row.key, str) and isinstance(row.verifier, str)
-                if names and is_finite(row.score):
-                    yield row if is_finite(row.logprob) else row._replace(logprob=None)
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
-
-
-def is_finite(value: object) -> bool:
-    """Return whether a JSON value is a finite number."""
-    return isinstance(value, int | float) and isfinite(value)
-
-
-def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
-    """Append rows; see `append_lines`."""
-    append_lines(path, ({name: value for name, value in row._asdict().items() if value is not None}
-                        for row in rows))  # fmt: skip
-
-
-def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, ScoreRow]]:
-    """Return the name of a verifier and its rows by key, the last of each.
-
-    verifier: its name or the beginning of it; None if the file has only one. Raises InputError
-    unless it is a name in the file, or exactly one name begins with it.
-    """
-    by_verifier: dict[str, dict[str, ScoreRow]] = {}
-    for row in read_scores(path):
-        if row.verifier.startswith(verifier or ""):
-            by_verifier.setdefault(row.verifier, {})[row.key] = row
-    if verifier in by_verifier:  # also the beginning of "NAME:product"
-        return verifier, by_verifier[verifier]
-    if len(by_verifier) == 1:
-        return next(iter(by_verifier.items()))
-    if by_verifier:
-        names = ", ".join(map(repr, by_verifier))
-        raise InputError(f"{str(path)!r} contains scores of {names}; choose one with --verifier")
-    whose = f" of {verifier!r}" if verifier else ""
-    raise InputError(
-        f"{str(path.parent)!r} has no verifier scores{whose}; use --verifier FOLDER, or score "
-        "first: gradeschool verifier score"
-    )
 
 
 def add_scores(

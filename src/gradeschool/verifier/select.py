@@ -6,6 +6,7 @@ the best by a score, which has a closed form, over random ones for votes.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import comb, exp
@@ -188,20 +189,12 @@ def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
 
     The Mann-Whitney statistic over the number of pairs; None if there are no pairs.
     """
-    positives = sum(right)
-    negatives = len(right) - positives
-    if not positives or not negatives:
+    above = [score for score, is_right in zip(scores, right, strict=True) if is_right]
+    below = sorted(score for score, is_right in zip(scores, right, strict=True) if not is_right)
+    if not above or not below:
         return None
-    order = sorted(range(len(scores)), key=scores.__getitem__)
-    ranks = 0.0  # of right completions; ties share the mean rank
-    start = 0
-    while start < len(order):
-        end = start + 1
-        while end < len(order) and scores[order[end]] == scores[order[start]]:
-            end += 1
-        ranks += sum(right[index] for index in order[start:end]) * (start + 1 + end) / 2
-        start = end
-    return (ranks - positives * (positives + 1) / 2) / (positives * negatives)
+    wins = sum(bisect_left(below, score) + bisect_right(below, score) for score in above)
+    return wins / (2 * len(above) * len(below))
 
 
 def measure_auc(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> ScoreAuc:

@@ -153,11 +153,11 @@ def first_below(scores: StepScores | None, threshold: float) -> int | None:
     return next((number for number, score in enumerate(scores) if score < threshold), NO_ERROR)
 
 
-def best_threshold(rows: Sequence[LabelledSteps], scores: Sequence[StepScores | None]) -> float:
+def best_threshold(scored: Sequence[tuple[LabelledSteps, StepScores | None]]) -> float:
     """Return the threshold with the highest F1 on these rows, the middle one among equals."""
     # A score that is not lower than all before it never decides.
     candidates = sorted({
-        score for steps in scores if steps
+        score for _, steps in scored if steps
         for score, lowest in zip(steps, accumulate((inf, *steps), min), strict=False)
         if score < lowest
     })  # fmt: skip
@@ -167,18 +167,22 @@ def best_threshold(rows: Sequence[LabelledSteps], scores: Sequence[StepScores | 
             "solutions that are not too long for the model"
         )
     middles = ((low + high) / 2 for low, high in pairwise(candidates))
-    edges = [candidates[0], *middles, candidates[-1] + 1.0]
-    results = []
-    for edge in edges:
-        predictions = [first_below(steps, edge) for steps in scores]
-        results.append(f1_score([count_predicted(zip(rows, predictions, strict=True))]) or 0.0)
-    best = [edge for edge, f1 in zip(edges, results, strict=True) if f1 == max(results)]
+    by_edge = {}
+    for edge in (candidates[0], *middles, candidates[-1] + 1.0):
+        counts = count_predicted((row, first_below(steps, edge)) for row, steps in scored)
+        by_edge[edge] = f1_score([counts]) or 0.0
+    best = [edge for edge, f1 in by_edge.items() if f1 == max(by_edge.values())]
     return best[len(best) // 2]
 
 
 def assign_fold(problem: str) -> int:
     """Return the fold of a problem, which depends only on its text."""
     return hashlib.sha256(problem.encode()).digest()[0] % FOLDS
+
+
+def threshold_for(row: LabelledSteps, thresholds: Sequence[float]) -> float:
+    """Return the threshold of a row: the only one, or that of its problem's fold."""
+    return thresholds[assign_fold(row.problem) if len(thresholds) > 1 else 0]
 
 
 def predict(
@@ -191,24 +195,13 @@ def predict(
 
     threshold: for all rows; None chooses a threshold for each fold on the other fold.
     """
-    if threshold is not None:
-        thresholds = [threshold]
-    else:
-        folds = [assign_fold(row.problem) for row in rows]
-        thresholds = [
-            best_threshold([row for row, other in zip(rows, folds, strict=True) if other != fold],
-                           [each for each, other in zip(scores, folds, strict=True)
-                            if other != fold])
-            for fold in range(FOLDS)
-        ]  # fmt: skip
-    first = [first_below(steps, threshold_for(row, thresholds))
-             for row, steps in zip(rows, scores, strict=True)]  # fmt: skip
+    scored = list(zip(rows, scores, strict=True))
+    thresholds = [threshold] if threshold is not None else [
+        best_threshold([each for each in scored if assign_fold(each[0].problem) != fold])
+        for fold in range(FOLDS)
+    ]  # fmt: skip
+    first = [first_below(steps, threshold_for(row, thresholds)) for row, steps in scored]
     return Predictions(name, first, scores, thresholds)
-
-
-def threshold_for(row: LabelledSteps, thresholds: Sequence[float]) -> float:
-    """Return the threshold of a row: the only one, or that of its problem's fold."""
-    return thresholds[assign_fold(row.problem) if len(thresholds) > 1 else 0]
 
 
 # The solutions

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import torch
+from safetensors.torch import load_model, save_model
 from transformers import (
     EarlyStoppingCallback,
     PrinterCallback,
@@ -34,12 +35,7 @@ from gradeschool.formats.own_run import dataset_of, fingerprint, read_json
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
-from gradeschool.scoring.candidates import (
-    CandidateRun,
-    count_labels,
-    describe_labels,
-    one_run,
-)
+from gradeschool.scoring.candidates import CandidateRun, count_labels, describe_labels, one_run
 from gradeschool.signals import stop_flag
 from gradeschool.verifier.base_model import (
     BaseModel,
@@ -52,6 +48,7 @@ from gradeschool.verifier.base_model import (
 from gradeschool.verifier.data import (
     Item,
     Language,
+    Level,
     Objective,
     QuestionSolution,
     Supervision,
@@ -60,7 +57,7 @@ from gradeschool.verifier.data import (
     verifier_items,
 )
 from gradeschool.verifier.head import Verifier, new_verifier, read_logprobs, read_values
-from gradeschool.verifier.losses import LANGUAGE, VERIFICATION, Level, TrainedModel
+from gradeschool.verifier.losses import LANGUAGE, VERIFICATION, TrainedModel
 from gradeschool.verifier.select import measure_auc
 
 LOSSES = "losses.jsonl"
@@ -117,8 +114,7 @@ class Prepared(NamedTuple):
     """A training ready to begin.
 
     save: writes the trained model to a folder, given the final losses. evaluate: returns the AUC of
-    the model, whose best weights are kept; the training ends after `patience` evaluations without a
-    better one. head_lr: the learning rate of a head.
+    the model, whose best weights are kept; see `VerifierTraining.patience`.
     """
 
     base: BaseModel
@@ -127,8 +123,6 @@ class Prepared(NamedTuple):
     save: Callable[[Path, Mapping[str, float]], None]
     left_out: Sequence[str] = ()
     evaluate: Callable[[], float] | None = None
-    patience: int = 0
-    head_lr: float = 0.0
 
 
 def change_model(model: Any, settings: TrainingSettings) -> Any:
@@ -232,7 +226,8 @@ class OwnTrainer(Trainer):
     """
 
     def __init__(self, job: TrainingJob, settings: TrainingSettings, prepared: Prepared) -> None:
-        self.settings, self.prepared, self.job = settings, prepared, job
+        self.settings: Any = settings
+        self.prepared, self.job = prepared, job
         self.shown = time.monotonic()
         self.weights = sum(each.numel() for each in prepared.model.parameters())
         self.sums: list[tuple[float, float]] = []  # the losses of each update
@@ -241,11 +236,6 @@ class OwnTrainer(Trainer):
             prepared.base.model.gradient_checkpointing_enable({"use_reentrant": False})
             prepared.base.model.enable_input_require_grads()
         wanted, world = min(settings.batch, count), int(os.environ.get("WORLD_SIZE", "1"))
-        if wanted < world:
-            raise InputError(
-                f"a batch of {wanted} items is too small for {world} processes; give a larger "
-                "--batch or fewer processes"
-            )
         micro = settings.micro_batch or (wanted if self.weights < SMALL_MODEL else 8)
         micro = max(1, min(micro, wanted // world))
         passes = max(1, round(wanted / (micro * world)))
@@ -287,7 +277,7 @@ class OwnTrainer(Trainer):
             data_collator=prepared.model.collate,
             train_dataset=items,
             eval_dataset=items[:1] if measures else None,
-            callbacks=[EarlyStoppingCallback(prepared.patience)] if measures else [],
+            callbacks=[EarlyStoppingCallback(self.settings.patience)] if measures else [],
         )
         self.remove_callback(PrinterCallback)
         self.remove_callback(ProgressCallback)
@@ -337,15 +327,14 @@ class OwnTrainer(Trainer):
         if "loss" in logs:
             logs = {**logs, **self.mean_losses(int(self.args.logging_steps))}
         measured, step = f"eval_{AUC}" in logs, self.state.global_step
-        is_summary = "train_loss" in logs
-        if self.is_world_process_zero() and not is_summary:
+        if self.is_world_process_zero() and (measured or "loss" in logs):  # else a summary
             row = {name: value for name, value in logs.items() if name != "epoch"}
             append_lines(self.job.output / LOSSES, [{"update": step, **row}])
-        if not is_summary and (measured or time.monotonic() - self.shown > SHOW_SECONDS):
-            self.shown = time.monotonic()
-            names = [name for name in (VERIFICATION, LANGUAGE, f"eval_{AUC}") if name in logs]
-            figures = "".join(f" · {name} {logs[name]:.4f}" for name in names)
-            self.job.note(f"{step}/{self.args.max_steps} updates{figures}")
+            if measured or time.monotonic() - self.shown > SHOW_SECONDS:
+                self.shown = time.monotonic()
+                names = (VERIFICATION, LANGUAGE, f"eval_{AUC}")
+                figures = [f" · {name} {logs[name]:.4f}" for name in names if name in logs]
+                self.job.note(f"{step}/{self.args.max_steps} updates{''.join(figures)}")
         super().log(logs, start_time)
 
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
@@ -363,15 +352,15 @@ class OwnTrainer(Trainer):
     def create_optimizer(self, *_: Any) -> Any:
         """Return Adam, or Muon for the matrices of the layers beside it.
 
-        A head has its own learning rate: gain and bias that of `Prepared`, the reserved token's row
-        a tenth of it, but at least that of the other weights.
+        A head has its own learning rate: gain and bias `head_lr`, the reserved token's row a tenth
+        of it, but at least that of the other weights.
         """
         if self.optimizer is not None:
             return self.optimizer
         settings, trained = self.settings, self.prepared.model.trained
         rates: dict[int, float] = {}
         if isinstance(trained, Verifier):
-            head_lr = self.prepared.head_lr
+            head_lr = settings.head_lr or max(settings.lr, LEAST_HEAD_LR)
             rates = {id(trained.gain): head_lr, id(trained.bias): head_lr}
             if hasattr(trained, "row"):
                 rates[id(trained.row)] = max(settings.lr, ROW_SHARE * head_lr)
@@ -396,15 +385,11 @@ class OwnTrainer(Trainer):
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         """Write the weights of a checkpoint; tied ones once."""
-        from safetensors.torch import save_model
-
         folder = Path(output_dir or str(self.args.output_dir))
         folder.mkdir(parents=True, exist_ok=True)
         save_model(self.prepared.model, str(folder / "model.safetensors"))
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        from safetensors.torch import load_model
-
         if self.is_fsdp_enabled or self.is_deepspeed_enabled:
             super()._load_from_checkpoint(resume_from_checkpoint, model)
         else:
@@ -478,7 +463,7 @@ class VerifierTraining(TrainingSettings):
     samples: str
     init: str | None = None
     dataset: str | None = None
-    level: Level = Level.TOKEN
+    level: Level = "token"
     objective: Objective = "joint"
     language: Language | None = None
     supervision: Supervision = "outcome"
@@ -495,7 +480,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
     """
     generator_files = identify_model(settings.generator)
     init_files = identify_model(settings.init) if settings.init else "generator"
-    is_likelihood = settings.level == Level.LIKELIHOOD
+    is_likelihood = settings.level == "likelihood"
     if settings.init_row == "probe" and is_likelihood:
         raise InputError(
             "--init-row probe fits the row of a token, which --level likelihood does not use; "
@@ -513,12 +498,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
     sampled = one_run(settings.samples, options, job.note)
     sampled = sampled._replace(answered=sampled.answered[: settings.limit])
     sampler = SAMPLER.match(str(sampled.manifest.get("model") or ""))
-    if sampler is None:
-        job.note(
-            f"{settings.samples!r} does not say which model's files wrote it: it was not compared "
-            f"with {settings.generator!r}"
-        )
-    elif sampler[2] != files_digest(Path(settings.generator)):
+    if sampler is not None and sampler[2] != files_digest(Path(settings.generator)):
         raise InputError(
             f"the samples in {settings.samples!r} were written by {sampler[1]!r} ({sampler[2]}), "
             f"not by the model in {settings.generator!r}; give that model with --generator, and "
@@ -541,18 +521,14 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
     def prepare() -> Prepared:
         start = settings.init or settings.generator
-        if (Path(settings.generator) / VERIFIER_FILE).is_file():
-            raise InputError(
-                f"{settings.generator!r} is a verifier; give the model that wrote the samples"
-            )
-        base, level = load_folder(Path(start)), Level(settings.level)
+        base, level = load_folder(Path(start)), settings.level
         if settings.chat:
             use_chat(base.tokenizer, start)
         verifier = new_verifier(base.model, base.tokenizer, settings.seed, is_likelihood)
         items, left_out = verifier_items(
             sampled, base.tokenizer, base.context, objective=settings.objective,
             language=language, supervision=settings.supervision,
-            by_step=level is Level.STEP, seed=settings.seed,
+            by_step=level == "step", seed=settings.seed,
         )  # fmt: skip
         job.note(describe_labels(labels))
         items = _begin(verifier, items, settings, job.note)
@@ -560,20 +536,13 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
             _warn_of_heads(verifier, settings, items, losses, job.note)
-            fields = {**verifier.save_fields(), "level": str(level)}
+            fields = {**verifier.save_fields(), "level": level}
             save_folder(base, folder, adapters)
             write_json(folder / VERIFIER_FILE, fields)
 
-        return Prepared(
-            base,
-            TrainedModel(verifier, level, settings.objective),
-            items,
-            save,
-            left_out,
-            None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level),
-            settings.patience,
-            settings.head_lr or max(settings.lr, LEAST_HEAD_LR),
-        )
+        trained = TrainedModel(verifier, level, settings.objective)
+        evaluate = None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level)
+        return Prepared(base, trained, items, save, left_out, evaluate)
 
     return run_training(job, settings, facts, prepare)
 
@@ -613,11 +582,11 @@ def _warn_of_heads(
             "the head's gain changed its sign: its learning rate is too high for so few labels; "
             "give a lower --head-lr"
         )
-    if settings.objective == "pairwise" or settings.level == Level.LIKELIHOOD:
+    if settings.objective == "pairwise" or settings.level == "likelihood":
         return
     total = right = 0
     for row in (row for item in items for row in item if row.drawn):
-        size = row.drawn * (len(row.ids) - row.start if settings.level == Level.TOKEN else 1)
+        size = row.drawn * (len(row.ids) - row.start if settings.level == "token" else 1)
         total, right = total + size, right + size * row.is_right
     constant = right / total * (1 - right / total)
     if losses.get(VERIFICATION, 0.0) > CONSTANT * constant:
@@ -636,7 +605,7 @@ def _measure(verifier: Verifier, tokenizer: Any, run: CandidateRun, level: Level
     by_problem = []
     for answered in run.answered:
         each = [next(values) for _ in answered.candidates]
-        scores = [sum(row) / len(row) if level is Level.POOLED else row[-1] for row in each]
+        scores = [sum(row) / len(row) if level == "pooled" else row[-1] for row in each]
         by_problem.append((scores, [candidate.right for candidate in answered.candidates]))
     found = measure_auc(by_problem).within
     if found is None:
