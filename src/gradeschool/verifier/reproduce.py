@@ -75,7 +75,7 @@ LAPTOP = Preset(
     name="laptop", problems=2000, labelled=120_000, base="new:0.2M", seeds=(0, 1, 2),
     generator={"epochs": 20, **SOLUTIONS},
     control={**MUON, "epochs": 1, "lr": 3e-3, "warmup": 50, **SOLUTIONS},
-    verifier={**MUON, "lr": 2e-3, "head_lr": 2e-3, "warmup": 30, "language": "right"},
+    verifier={**MUON, "lr": 5e-3, "head_lr": 2e-3, "warmup": 30, "language": "right"},
     pooled={"level": "pooled"},
     curve=(6_000, 24_000, 60_000),
 )  # fmt: skip
@@ -310,8 +310,8 @@ def _direct(recipe: Recipe) -> Iterator[FigurePoint]:
 
 
 LABELS, COMPLETIONS = "labelled problems", "completions of a problem"
-LEVELS = {name: {"level": name} for name in ("solution", "token", "pooled")}
-OBJECTIVES = {
+LEVELS: Mapping[str, Options] = {name: {"level": name} for name in ("solution", "token", "pooled")}
+OBJECTIVES: Mapping[str, Options] = {
     "joint": {"level": "token"},
     "verification": {"level": "token", "objective": "verification", "language": None},
 }
