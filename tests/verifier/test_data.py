@@ -112,26 +112,21 @@ def test_pairs_are_of_one_problem() -> None:
     items, _ = verifier_items(run_of("rw", "ww", "rrw"), TOKENIZER, 500, objective="pairwise")
     assert len(items) == 2
     assert all(right.is_right and not wrong.is_right for right, wrong in items)
-    with pytest.raises(InputError, match="never both for one problem"):
-        verifier_items(run_of("r", "w"), TOKENIZER, 500, objective="pairwise")
 
 
 @pytest.mark.parametrize(
-    ("run", "context", "message"),
+    ("run", "options", "message"),
     [
-        (run_of("r", "rr"), 500, "are all right; a verifier learns from right and wrong ones"),
-        (run_of("w"), 500, "are all wrong"),
-        (run_of("rw"), 5, "are all too long or undecided"),
+        (run_of("r", "rr"), {}, "are all right; a verifier learns from right and wrong ones"),
+        (run_of("w"), {}, "are all wrong"),
+        (run_of("rw"), {"context": 5}, "are all too long or undecided"),
+        (run_of("r", "w"), {"objective": "pairwise"}, "are never both for one problem"),
+        (run_of("rw"), {"supervision": "process"}, "is not a fresh problem"),
     ],
 )
-def test_labels_of_one_kind_are_refused(run: Any, context: int, message: str) -> None:
+def test_labels_that_teach_nothing_are_refused(run: Any, options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        verifier_items(run, TOKENIZER, context)
-
-
-def test_process_labels_need_fresh_problems() -> None:
-    with pytest.raises(InputError, match="is not a fresh problem"):
-        verifier_items(run_of("rw"), TOKENIZER, 500, supervision="process")
+        verifier_items(run, TOKENIZER, **{"context": 500, **options})
 
 
 def test_problems_beyond_the_context_are_left_out() -> None:

@@ -46,25 +46,18 @@ TEXTS = [
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2", "gemma"])
 def test_a_shared_question_gives_the_values_of_whole_rows(kind: str) -> None:
     verifier = new_verifier(architecture(kind), TOKENIZER)
-    together, alone = read_values(verifier, TEXTS), []
-    for text in TEXTS:
-        ids = torch.tensor([text.question + text.solution])
+    read = zip(TEXTS, read_values(verifier, TEXTS), read_logprobs(verifier.model, TEXTS),
+               strict=True)  # fmt: skip
+    for text, values, logprobs in read:
+        start, ids = len(text.question), torch.tensor([text.question + text.solution])
         with torch.no_grad():
-            states = verifier.model.base_model(input_ids=ids).last_hidden_state[0]
-        alone.append(verifier.values(states[len(text.question) :]).detach().tolist())
-    for values, expected in zip(together, alone, strict=True):
-        assert values == pytest.approx(expected, abs=1e-5)
-
-
-def test_log_probabilities_are_those_of_the_model() -> None:
-    model = trainee(TOKENIZER).eval()
-    for text, values in zip(TEXTS, read_logprobs(model, TEXTS), strict=True):
-        ids = torch.tensor([text.question + text.solution])
-        with torch.inference_mode():
-            logprobs = torch.log_softmax(model(input_ids=ids).logits[0], 1)
-        expected = [float(logprobs[len(text.question) - 1 + place, token])
-                    for place, token in enumerate(text.solution)]  # fmt: skip
-        assert values == pytest.approx(expected, abs=1e-4)
+            output = verifier.model(input_ids=ids, output_hidden_states=True)
+            expected = verifier.values(output.hidden_states[-1][0, start:])
+            chosen = output.logits[0].log_softmax(1)[
+                range(start - 1, ids.shape[1] - 1), ids[0, start:]
+            ]
+        assert values == pytest.approx(expected.tolist(), abs=1e-5)
+        assert logprobs == pytest.approx(chosen.tolist(), abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", [LOGIT, LIKELIHOOD])
@@ -127,15 +120,6 @@ def test_a_probe_begins_the_head_near_what_the_states_separate() -> None:
              for wanted in (True, False)]  # fmt: skip
     assert means[0] > means[1] + 0.15
     assert float(verifier.row.detach().norm()) == pytest.approx(1.0, abs=1e-4)
-
-
-def test_a_likelihood_head_starts_with_standardised_logits() -> None:
-    verifier = new_verifier(trainee(TOKENIZER), TOKENIZER, likelihood=True)
-    logprobs = [-100.0, -120.0, -140.0]
-    verifier.fit_start(logprobs)
-    logits = verifier.logits(torch.tensor(logprobs)).detach()
-    assert float(logits.mean()) == pytest.approx(0, abs=1e-4)
-    assert float(logits.std(correction=0)) == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize("padding", [0, 10])

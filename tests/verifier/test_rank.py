@@ -66,27 +66,22 @@ def test_the_conclusion_says_what_to_select_by() -> None:
 # The file of scores
 
 
-def test_a_name_is_not_taken_for_the_beginning_of_a_reduction(tmp_path: Path) -> None:
-    path = tmp_path / SCORES_FILE
-    append_scores(path, [ScoreRow("a", "v@1", 0.25), ScoreRow("a", "v@1:product", 0.5)])
-    assert choose_scores(path, "v@1") == ("v@1", {"a": ScoreRow("a", "v@1", 0.25)})
-    assert choose_scores(path, "v@1:product")[1]["a"].score == 0.5
-    with pytest.raises(InputError, match="choose one"):
-        choose_scores(path, "v")
-
-
-def test_scores_survive_a_torn_line(tmp_path: Path) -> None:
+def test_a_file_of_scores_is_read_by_verifier(tmp_path: Path) -> None:
+    """Whatever is torn, and for a name that is the beginning of a reduction's."""
     path = tmp_path / SCORES_FILE
     append_scores(path, [ScoreRow("a", "v@1", 0.25, values=[0.5, 0.25], tokens=["x", "y"])])
     with path.open("ab") as file:
         file.write(b'{"key": "b", "verif')
-    append_scores(path, [ScoreRow("c", "v@1", 1.0, -0.5, "g@2"), ScoreRow("a", "w@2", 0.0)])
-    assert [row.key for row in read_scores(path)] == ["a", "c", "a"]
+    append_scores(path, [ScoreRow("c", "v@1", 1.0, -0.5, "g@2"), ScoreRow("a", "w@2", 0.0),
+                         ScoreRow("d", "v@1", 0.5, float("nan"), "g@2")])  # fmt: skip
+    assert [row.key for row in read_scores(path)] == ["a", "c", "a", "d"]
     name, rows = choose_scores(path, "v")
     assert (name, rows["c"].logprob, rows["a"].tokens) == ("v@1", -0.5, ["x", "y"])
-    append_scores(path, [ScoreRow("d", "v@1", 0.5, float("nan"), "g@2")])
-    assert [row.logprob for row in read_scores(path)][-1] is None  # no vote is weighted by it
+    assert rows["d"].logprob is None  # no vote is weighted by it
     with pytest.raises(InputError, match=r"'v@1', 'w@2'; choose one"):
         choose_scores(path, None)
     with pytest.raises(InputError, match="no verifier scores of 'z'"):
         choose_scores(path, "z")
+    append_scores(path, [ScoreRow("a", "v@1:product", 0.75)])
+    assert choose_scores(path, "v@1")[1]["a"].score == 0.25
+    assert choose_scores(path, "v@1:product")[1]["a"].score == 0.75

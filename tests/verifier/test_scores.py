@@ -18,7 +18,7 @@ from gradeschool.verifier.data import QuestionSolution, encode_pairs
 from gradeschool.verifier.scores import REDUCTIONS, TokenReader, load_scorer, score_pairs
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.fixtures import SERVER_NEEDS, skip_without
+from tests.support.fixtures import skip_without
 from tests.support.gguf_verifier import NEEDS, PAIRS
 from tests.support.gguf_verifier import verifier as verifier  # a fixture
 
@@ -63,25 +63,6 @@ def _spoiled(solution: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_run_of_tiny_is_ranked_by_its_verifier(tmp_path: Path, gradeschool: Command) -> None:
-    skip_without((*NEEDS, *SERVER_NEEDS), "the built-in verifier")
-    run = tmp_path / "run"
-    arguments = ("-m", "tiny", "-d", "fresh:1", "-n", "6", "-k", "3", "--temperature", "0.8")
-    assert gradeschool("eval", *arguments, "-o", run, "--quiet").status == 0
-    ended = gradeschool(
-        "verifier", "rank", run, "--verifier", "tiny", "--generator", "tiny", "--json"
-    )
-    assert ended.status == 0
-    assert ended.json()["verifier"].startswith("tiny-verifier@")
-    rows = [json.loads(line) for line in (run / "verifier-scores.jsonl").read_text().splitlines()]
-    assert len(rows) == 18
-    assert all(0 <= row["score"] <= 1 and row["logprob"] < 0 for row in rows)
-    again = gradeschool("verifier", "score", run, "--verifier", "tiny", "--generator", "tiny")
-    assert again.status == 0
-    assert len((run / "verifier-scores.jsonl").read_text().splitlines()) == 18
-
-
-@pytest.mark.slow
 def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
     skip_without(NEEDS, "a verifier as a GGUF file")
     with pytest.raises(InputError, match=r"generator\.gguf' is not a verifier"):
@@ -105,14 +86,6 @@ def test_the_shipped_files_are_those_that_their_source_names() -> None:
 # Reductions, log-probabilities and reward models in a verifier's place
 
 
-def test_the_values_of_steps_make_a_score() -> None:
-    values = [0.5, 0.25, 0.75]
-    made = {name: reduce(values) for name, reduce in REDUCTIONS.items()}
-    assert made == {"last": 0.75, "min": 0.25, "product": 0.09375, "mean": 0.5, "tokens": 0.5}
-    assert REDUCTIONS["product"]([1.5, 0.5, -0.1]) == 0
-    assert REDUCTIONS["product"]([1.5, 0.5]) == 0.5  # values of a head may leave 0 to 1
-
-
 class Lines:
     """A reward model whose number for a step is its length."""
 
@@ -127,7 +100,8 @@ class Lines:
 def test_a_reward_model_scores_lines() -> None:
     pairs = [QuestionSolution("Q", "four\n\nfives\n#3"), QuestionSolution("Q", "")]
     assert score_pairs(Lines(), pairs) == [([4.0, 5.0, 2.0], 2.0, ()), ([0.0], 0.0, ())]
-    assert score_pairs(Lines(), pairs, "mean")[0][1] == 11 / 3
+    made = {name: score_pairs(Lines(), pairs, name)[0][1] for name in REDUCTIONS}
+    assert made == {"last": 2.0, "min": 2.0, "product": 1.0, "mean": 11 / 3, "tokens": 11 / 3}
 
 
 @pytest.mark.slow

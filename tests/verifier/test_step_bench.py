@@ -58,13 +58,13 @@ def test_f1_of_a_case_worked_out_by_hand() -> None:
     assert (erroneous["f1"], erroneous["ci95"]) == (None, None)
 
 
-def test_f1_is_the_harmonic_mean_and_none_of_the_trivial_answers_has_any() -> None:
+def test_f1_is_the_harmonic_mean_and_trivial_answers_have_none() -> None:
     assert f1_score([(4, 1, 4, 3)]) == pytest.approx(2 * 0.25 * 0.75)
     assert f1_score([(4, 0, 4, 0)]) == f1_score([(4, 0, 4, 4)]) == 0
-    always_right = bench(ROWS, Predictions("never wrong", [NO_ERROR] * 6), resamples=10)
-    assert (always_right["correct_accuracy"], always_right["f1"]) == (1.0, 0.0)
-    always_first = bench(ROWS, Predictions("first", [0] * 6), resamples=10)
-    assert (always_first["error_accuracy"], always_first["f1"]) == (0.25, 0.0)
+    for first, accuracies in ((NO_ERROR, (0.0, 1.0)), (0, (0.25, 0.0))):
+        found = bench(ROWS, Predictions("", [first] * 6), resamples=10)
+        assert (found["error_accuracy"], found["correct_accuracy"]) == accuracies
+        assert found["f1"] == 0.0
 
 
 # Thresholds
@@ -156,9 +156,6 @@ class Whole:
 def test_a_scorer_of_whole_solutions_is_refused() -> None:
     with pytest.raises(InputError, match="whole gives 1 scores to a solution of 3 steps"):
         score_steps(Whole(), ROWS[:1])
-
-
-# Critics
 
 
 def test_critiques_vote_as_upstream_counts_them() -> None:

@@ -94,13 +94,14 @@ def test_a_model_learns_to_answer_without_steps(
     folder: Path, tmp_path: Path, gradeschool: Command
 ) -> None:
     problems, model, run = folder / "sums.jsonl", tmp_path / "direct", tmp_path / "run"
-    ended = gradeschool("verifier", "finetune", "-m", folder / "generator", "-d", problems, "-o",
-                        model, "--loss-on", "answer", "--epochs", 20, *SMALL)  # fmt: skip
-    assert ended.status == 0, ended.err
-    ended = gradeschool("verifier", "sample", "-m", f"transformers/{model}", "-d", problems, "-o",
-                        run, "-n", 4, "-k", 1, "--temperature", 0, "--max-tokens", 8,
-                        "--quiet")  # fmt: skip
-    assert ended.status == 0, ended.err
+    for words in (
+        ("finetune", "-m", folder / "generator", "-d", problems, "-o", model, "--loss-on", "answer",
+         "--epochs", 20, *SMALL),
+        ("sample", "-m", f"transformers/{model}", "-d", problems, "-o", run, "-n", 4, "-k", 1,
+         "--temperature", 0, "--max-tokens", 8, "--quiet"),
+    ):  # fmt: skip
+        ended = gradeschool("verifier", *words)
+        assert ended.status == 0, ended.err
     rows = map(json.loads, (run / "completions.jsonl").read_text().splitlines())
     assert all(row["completion"].startswith("#### ") for row in rows)
 
@@ -108,12 +109,10 @@ def test_a_model_learns_to_answer_without_steps(
 @pytest.mark.parametrize(
     "options",
     [
-        ("--level", "token"),
+        ("--level", "token", "--chat"),
         ("--level", "pooled", "--init-row", "probe"),
-        ("--level", "likelihood"),
         ("--level", "likelihood", "--objective", "pairwise"),
         ("--level", "step", "--lora", "2"),
-        ("--chat",),
     ],
 )
 def test_a_verifier_learns_which_solutions_are_right(

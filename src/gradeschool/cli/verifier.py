@@ -63,7 +63,7 @@ limit_option = option("-n --limit", COUNT, "Use only the first N problems.")
 seed_option = option("--seed", SEED, "Random seed.", default=0)
 form_option = option(
     "--form", ("token", "sequence", "math-shepherd", "qwen"),
-    "Form of a published reward model; by default read from config.json.",
+    "Form of a published reward model; by default read from config.json. qwen is for a server.",
 )  # fmt: skip
 score_options = with_options(
     option("--verifier", str, "Verifier or published reward model, or the address of one behind "
