@@ -4,116 +4,99 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from math import log
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from gradeschool.errors import InputError
 from gradeschool.verifier.judges import RewardServer
 from gradeschool.verifier.scores import load_scorer
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.http_server import serve
+
+PATHS: set[str] = set()  # that the server has
+ASKED: list[dict[str, Any]] = []  # what it was asked, with the key
 
 
-class Handler(BaseHTTPRequestHandler):
-    """A server of one reward model, which likes long answers; `paths` are those that it has."""
-
-    paths: tuple[str, ...] = ()
-    asked: list[dict[str, Any]] = []  # noqa: RUF012  (reset by each test)
-    keys: list[str | None] = []  # noqa: RUF012
-
-    def do_GET(self) -> None:
-        self._reply({"data": [{"id": "reward"}]})
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append({"path": self.path, **body})
-        self.keys.append(self.headers["Authorization"])
-        if self.path not in self.paths:
-            self.send_error(404)
-        elif self.path == "/pooling":
-            text = body["messages"][-1]["content"]
-            steps = text.split("<extra_0>")[:-1] or text.split("\n")
-            self._reply({"data": [{"data": [[1 - len(step) / 100, len(step) / 100]
-                                            for step in steps]}]})  # fmt: skip
-        elif self.path == "/score":
-            self._reply({"data": [{"score": len(body["text_2"]) / 100}]})
-        else:
-            said = "yes" if "7" in body["messages"][-1]["content"].split("Solution:")[1] else "no"
-            message = {"role": "assistant", "content": f"So it is.\nCorrect: {said}"}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            if body.get("logprobs"):
-                shares = {" Yes": 0.6, "yes": 0.15, "No": 0.05, "So": 0.1}
-                listed = [{"token": word, "logprob": log(share)} for word, share in shares.items()]
-                choice["logprobs"] = {"content": [{"top_logprobs": listed}]}
-            self._reply({"model": "reward", "usage": {"prompt_tokens": 1, "completion_tokens": 1},
-                         "choices": [choice]})  # fmt: skip
-
-    def _reply(self, fields: dict[str, Any]) -> None:
-        data = json.dumps(fields).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+async def answer(request: web.Request) -> web.Response:
+    """The answer of a reward model that likes long steps, and of a critic that likes sevens."""
+    if request.path == "/v1/models":
+        return web.json_response({"data": [{"id": "reward"}]})
+    body = await request.json()
+    ASKED.append({"key": request.headers.get("Authorization"), **body})
+    if request.path not in PATHS:
+        raise web.HTTPNotFound
+    if request.path == "/score":
+        return web.json_response({"data": [{"score": len(body["text_2"]) / 100}]})
+    text = body["messages"][-1]["content"]
+    if request.path == "/pooling":
+        steps = text.split("<extra_0>")[:-1] or text.split("\n")
+        classes = [[1 - len(step) / 100, len(step) / 100] for step in steps]
+        return web.json_response({"data": [{"data": classes}]})
+    said = "yes" if "7" in text.split("Solution:")[1] else "no"
+    message = {"role": "assistant", "content": f"So it is.\nCorrect: {said}"}
+    choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": "stop"}
+    if body.get("logprobs"):
+        shares = {" Yes": 0.6, "yes": 0.15, "No": 0.05, "So": 0.1}
+        listed = [{"token": word, "logprob": log(share)} for word, share in shares.items()]
+        choice["logprobs"] = {"content": [{"top_logprobs": listed}]}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1}
+    return web.json_response({"model": "reward", "usage": usage, "choices": [choice]})
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
     """The address of a running server."""
-    Handler.asked.clear()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
+    ASKED.clear()
+    PATHS.clear()
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    with serve(app) as base:
+        yield base
 
 
 SOLUTIONS = [("Why?", ["One.", "So 7."]), ("How?", ["Twelve."])]
 
 
 def test_pooling_gives_a_score_to_each_step(url: str) -> None:
-    Handler.paths = ("/pooling",)
+    PATHS.add("/pooling")
     assert RewardServer(url).step_scores(SOLUTIONS) == [[0.04, 0.05], [0.07]]
-    assert Handler.asked[0]["model"] == "reward"
+    assert ASKED[0]["model"] == "reward"
     assert RewardServer(url, "qwen").step_scores(SOLUTIONS[:1]) == [[0.04, 0.05]]
-    assert "<extra_0>" in Handler.asked[-1]["messages"][-1]["content"]
+    assert "<extra_0>" in ASKED[-1]["messages"][-1]["content"]
 
 
 def test_score_is_asked_where_there_is_no_pooling(url: str) -> None:
-    Handler.paths = ("/score",)
+    PATHS.add("/score")
     assert RewardServer(f"{url}/reward").step_scores(SOLUTIONS) == [[0.1], [0.07]]
-    Handler.paths = ()
+    PATHS.clear()
     with pytest.raises(InputError, match="neither /pooling nor /score"):
         RewardServer(url).step_scores(SOLUTIONS)
 
 
 def test_a_critic_gives_the_probability_of_yes(url: str) -> None:
-    Handler.paths = ("/v1/chat/completions",)
+    PATHS.add("/v1/chat/completions")
     critic: Any = load_scorer(critic=f"{url}/reward", critiques=0).verifier
     assert critic.step_scores(SOLUTIONS) == [[pytest.approx(0.75 / 0.8)]] * 2
-    assert Handler.asked[-1]["max_tokens"] == 1
+    assert ASKED[-1]["max_tokens"] == 1
     with pytest.raises(InputError, match="has an unknown form"):
         load_scorer(critic="transformers/model", critiques=0)
 
 
 def test_a_server_gets_its_own_key_alone(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    Handler.paths = ("/pooling",)
+    PATHS.add("/pooling")
     host = url.removeprefix("http://").removesuffix("/v1")
     monkeypatch.setenv("GRADESCHOOL_API_KEY", f"other.example=no-1 {host}=yes-2")
     RewardServer(f"{url}/reward").step_scores(SOLUTIONS[:1])
-    assert Handler.keys[-1] == "Bearer yes-2"
+    assert ASKED[-1]["key"] == "Bearer yes-2"
 
 
 def test_rank_takes_an_address_and_a_critic(url: str, tmp_path: Path, gradeschool: Command) -> None:
-    Handler.paths = ("/pooling", "/v1/chat/completions")
+    PATHS.update(("/pooling", "/v1/chat/completions"))
     rows = [{"index": index, "sample": sample, "completion": f"So\n#### {sample + 6}"}
             for index in range(3) for sample in range(3)]  # fmt: skip
     file = tmp_path / "samples.jsonl"
