@@ -17,9 +17,9 @@ from gradeschool.formats.own_run import read_json
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.verifier_scores import ScoreRow, append_scores, read_scores, scores_path
 from gradeschool.models.gguf_file import TINY, TINY_FILE, TINY_VERIFIER, VERIFIER_FILE, gguf_digest
+from gradeschool.scoring.candidates import CandidateRun
 from gradeschool.verifier.base_model import GGUF, needs_training_packages
 from gradeschool.verifier.data import (
-    CandidateRun,
     QuestionSolution,
     SolutionTokens,
     encode_pairs,

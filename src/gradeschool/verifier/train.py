@@ -277,7 +277,7 @@ class OwnTrainer(Trainer):
             data_collator=prepared.model.collate,
             train_dataset=items,
             eval_dataset=items[:1] if measures else None,
-            callbacks=[EarlyStoppingCallback(self.settings.patience)] if measures else [],
+            callbacks=[EarlyStoppingCallback(getattr(settings, "patience", 0))] if measures else [],
         )
         self.remove_callback(PrinterCallback)
         self.remove_callback(ProgressCallback)
