@@ -23,7 +23,7 @@ def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
     assert profile["original"]["problems"] == 4
     [entry] = profile["sets"]
     assert entry["seed_problems"] == 0
-    assert set(entry["loss"]) == {"arithmetic", "distraction", "format", "reasoning"}
+    assert set(entry["loss"]) == {"arithmetic", "format", "reasoning"}
     lost = sum(part["share"] for part in entry["loss"].values())
     assert lost == pytest.approx(-entry["difference"])
     assert profile["verdict"][0] == (

@@ -14,10 +14,11 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.compare import Outcomes, outcomes_of
 from gradeschool.scoring.profile import (
-    MissKind,
+    ARITHMETIC,
+    FORMAT,
+    REASONING,
     profile,
     sentence,
-    unneeded_numbers,
     verdict,
     with_misses,
 )
@@ -166,17 +167,14 @@ SOLUTION = "The pens cost 4*3=$<<4*3=12>>12.\n#### 12"
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("4 * 3 = 13. The answer is 13.", MissKind.ARITHMETIC),
-        ("37 - 4 = 33. The answer is 33.", MissKind.DISTRACTION),
-        ("37 - 4 = 32. The answer is 32.", MissKind.ARITHMETIC),  # the false step is what counts
-        ("4 + 3 = 7. The answer is 7.", MissKind.REASONING),
-        ("She is 37. 4 + 3 = 7. The answer is 7.", MissKind.REASONING),  # no step uses it
-        ("4 * 3 = 12, so she paid twelve dollars: $12.", MissKind.FORMAT),
-        ("I am sorry, I cannot help with that.", MissKind.FORMAT),
-        ("", MissKind.FORMAT),
+        ("4 * 3 = 13. The answer is 13.", ARITHMETIC),
+        ("4 + 3 = 7. The answer is 7.", REASONING),
+        ("4 * 3 = 12, so she paid twelve dollars: $12.", FORMAT),
+        ("I am sorry, I cannot help with that.", FORMAT),
+        ("", FORMAT),
     ],
 )
-def test_every_miss_is_of_one_kind(text: str, kind: MissKind) -> None:
+def test_every_miss_is_of_one_kind(text: str, kind: str) -> None:
     problem = Problem("0", QUESTION, "12", SOLUTION)
     table = ScoredTable(
         Run("run", [Sample(1, problem=problem, sample=0, text=text, finish=Finish.STOP)]),
@@ -184,18 +182,4 @@ def test_every_miss_is_of_one_kind(text: str, kind: MissKind) -> None:
     )
     outcomes = with_misses(outcomes_of(table), table)
     assert {kind for kind, counts in outcomes.misses.items() if counts.get("0")} == {kind}
-    assert set(outcomes.misses) == set(MissKind)
-
-
-def test_only_a_solution_with_steps_says_which_numbers_are_needed() -> None:
-    assert unneeded_numbers(Problem("0", QUESTION, "12", SOLUTION)) == {"37"}
-    assert unneeded_numbers(Problem("0", QUESTION, "12", "#### 12")) == frozenset()
-    in_words = "She pays three dollars for each of four: 12 dollars.\n#### 12"
-    assert unneeded_numbers(Problem("0", QUESTION, "12", in_words)) == {"37"}
-
-
-@pytest.mark.parametrize("step", ["80*1.5 = 120", "80*.5 = 40", "80*2.5 = 200", "80*150/100 = 120"])
-def test_a_percentage_is_needed_as_any_factor(step: str) -> None:
-    question = "A house of 80 gains 150% in value in 9 years. What is the new value?"
-    solution = f"It is {step}.\n#### 200"
-    assert unneeded_numbers(Problem("0", question, "200", solution)) == {"9"}
+    assert set(outcomes.misses) == {ARITHMETIC, FORMAT, REASONING}

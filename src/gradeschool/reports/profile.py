@@ -51,8 +51,6 @@ def print_profile(
     for entry in entries:
         if not entry.group:
             console.print(f"{printable(sentence(entry, original.run))}.", soft_wrap=True)
-        if text := _spread(entry):
-            console.print(f"  {printable(text)}", soft_wrap=True)
 
 
 def profile_page(
@@ -64,25 +62,10 @@ def profile_page(
         model,
         "Profile",
         original=original,
-        entries=[
-            {"is": entry, "sentence": sentence(entry, original.run), "spread": _spread(entry)}
-            for entry in entries
-        ],
+        entries=[{"is": entry, "sentence": sentence(entry, original.run)} for entry in entries],
         scorer=scorer,
         axis=axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)]),
         verdict=verdict(original, entries),
-    )
-
-
-def _spread(entry: ProfileEntry) -> str:
-    """Say how far the accuracy varies over instances of templates; "" if there are none."""
-    if entry.instances is None:
-        return ""
-    spread = entry.instances
-    return (
-        f"{entry.run} over {spread.instances} instances of its templates: {percent(spread.mean)}, "
-        f"standard deviation {100 * spread.deviation:.2f}, from {percent(spread.lowest)} to "
-        f"{percent(spread.highest)}."
     )
 
 

@@ -51,8 +51,8 @@ class AtK:
 
     maj: share of votes of k won by a right answer; each problem's samples are split into groups of
     k, in order, and each group votes; maj@1 is the accuracy. pass_any: probability that one of k
-    samples is right, a mean over problems. ties, no_answer: shares of the votes that were tied, and
-    of those without any answer. Intervals are clustered by problem.
+    samples is right, a mean over problems. ties: share of the votes that were tied. Intervals are
+    clustered by problem.
     """
 
     k: int
@@ -62,7 +62,6 @@ class AtK:
     pass_any: float
     pass_ci95: Interval
     ties: float
-    no_answer: float
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
@@ -135,7 +134,6 @@ def curve(ballots: Mapping[str, Sequence[Ballot]]) -> list[AtK]:
             pass_any=float(sum(chances) / len(chances)),
             pass_ci95=wilson_of_mean(chances, len(every)),
             ties=sum(each.tied for each in every) / len(every),
-            no_answer=sum(each.answer is None for each in every) / len(every),
         ))  # fmt: skip
     return points
 

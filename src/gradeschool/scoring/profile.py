@@ -3,26 +3,21 @@
 Compares a model on an original set with the same model on variations of its problems. Each
 variation is paired with the problem that it varies (`Problem.meta["seed"]`), and problems are the
 unit of every interval. A set of other problems is compared without pairs. Every miss has one kind
-(format, arithmetic, distraction or reasoning), so the changes of the kinds sum to a loss.
+(format, arithmetic or reasoning), so the changes of the kinds sum to a loss.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from statistics import mean, stdev
 from typing import Any, NamedTuple
 
-from gradeschool.answers.arithmetic import equations
 from gradeschool.answers.failures import Failure
-from gradeschool.answers.quantities import exact, exact_form, quantities, word_quantities
 from gradeschool.datasets.sources import FRESH
 from gradeschool.errors import InputError
 from gradeschool.percentages import percent, point_bounds, points
-from gradeschool.problem import MARKER, Problem
+from gradeschool.problem import Problem
 from gradeschool.scoring.causes import Side, explained_samples
 from gradeschool.scoring.compare import (
     Comparison,
@@ -40,16 +35,6 @@ LEVEL = 0.05
 # Sets and perturbations that change a problem but not its difficulty.
 AS_DIFFICULT = frozenset({"gsm-symbolic", "numerical substitution", "problem understanding"})
 TOO_WIDE = 10.0  # points: a loss that a model without memorised problems does not have
-
-
-class InstanceSpread(NamedTuple):
-    """The accuracy over the instances of a template set: one value for each instance number."""
-
-    instances: int
-    mean: float
-    deviation: float
-    lowest: float
-    highest: float
 
 
 class LossPart(NamedTuple):
@@ -76,7 +61,6 @@ class ProfileEntry:
     group: str
     problems: int
     comparison: Comparison
-    instances: InstanceSpread | None = None
     parts: tuple[LossPart, ...] = ()
     dataset: str = ""
 
@@ -105,7 +89,6 @@ class ProfileEntry:
             "p": pair.p,
             "p_holm": pair.p_holm,
             "test": pair.p_method,
-            "instances": None if self.instances is None else self.instances._asdict(),
             "loss": {
                 part.kind: {"share": part.share, "ci95": list(part.ci95)} for part in self.parts
             },
@@ -151,18 +134,9 @@ def _entry(
     for kind in base.misses:
         change = _against(_of_kind(base, kind), _of_kind(outcomes, kind), seeds)
         parts.append(LossPart(kind, change.difference, change.ci95))
-    spread = None
-    instances = _summed(
-        (instance, tally)
-        for id, tally in outcomes.tallies.items()
-        if (instance := outcomes.problems[id].meta.get("instance"))
-    )
-    if len(instances) > 1 and not group:
-        shares = [correct / judged for correct, judged in instances.values()]
-        spread = InstanceSpread(len(shares), mean(shares), stdev(shares), min(shares), max(shares))
     return ProfileEntry(
         outcomes.run, group, len(outcomes.tallies if seeds is None else seeds),
-        _against(base, outcomes, seeds), spread, tuple(parts), outcomes.dataset,
+        _against(base, outcomes, seeds), tuple(parts), outcomes.dataset,
     )  # fmt: skip
 
 
@@ -309,25 +283,10 @@ def _key(question: str) -> str:
     return " ".join(question.split())
 
 
-PERCENT = re.compile(r"\s?(?:%|percent\b)")
-
-
-class MissKind(StrEnum):
-    """Kinds of misses.
-
-    FORMAT: the right answer is there and the scorer misses it, or there is no answer (cut off,
-    empty, a refusal). ARITHMETIC: a step is false ("12 * 34 = 418"), or the answer is rounded.
-    DISTRACTION: a step uses a number of the question that the reference solution does not need.
-    REASONING: all others.
-    """
-
-    ARITHMETIC = "arithmetic"
-    DISTRACTION = "distraction"
-    FORMAT = "format"
-    REASONING = "reasoning"
-
-
-JUDGED_OTHERWISE = (Outcome.CORRECT, Outcome.ERROR)
+# Kinds of misses. Format: the right answer is there and the scorer misses it, or there is no answer
+# (cut off, empty, a refusal). Arithmetic: a step is false ("12 * 34 = 418"), or the answer is
+# rounded. Reasoning: all others.
+ARITHMETIC, FORMAT, REASONING = "arithmetic", "format", "reasoning"
 OF_ARITHMETIC = frozenset({Failure.ARITHMETIC_SLIP, Failure.ROUNDING})
 WITHOUT_ANSWER = frozenset({
     Failure.NO_RESPONSE, Failure.FILTERED, Failure.UNFINISHED_THINKING, Failure.TRUNCATED,
@@ -340,53 +299,16 @@ def with_misses(outcomes: Outcomes, table: ScoredTable) -> Outcomes:
 
     They are the misses of the table's first scorer.
     """
-    misses: dict[str, Counter[str]] = {kind.value: Counter() for kind in MissKind}
-    unneeded: dict[str, frozenset[str]] = {}
+    misses: dict[str, Counter[str]] = {kind: Counter() for kind in (ARITHMETIC, FORMAT, REASONING)}
     for sample, verdicts, causes, view in explained_samples(table, {}):
-        problem, cause = sample.problem, causes[0]
-        if problem is None or view is None or verdicts[0].outcome in JUDGED_OTHERWISE:
+        if sample.problem is None or view is None:
             continue
-        if problem.id not in unneeded:
-            unneeded[problem.id] = unneeded_numbers(problem)
-        region, kind = view.region, MissKind.REASONING
+        if verdicts[0].outcome in (Outcome.CORRECT, Outcome.ERROR):
+            continue
+        kind, cause = REASONING, causes[0]
         if cause and (cause.side is Side.MISSED or cause.cause.failure in WITHOUT_ANSWER):
-            kind = MissKind.FORMAT
+            kind = FORMAT
         elif cause and cause.cause.failure in OF_ARITHMETIC:
-            kind = MissKind.ARITHMETIC
-        elif cause and _uses(region.text[region.start : region.end], unneeded[problem.id]):
-            kind = MissKind.DISTRACTION
-        misses[kind.value][problem.id] += 1
+            kind = ARITHMETIC
+        misses[kind][sample.problem.id] += 1
     return replace(outcomes, misses=misses)
-
-
-def unneeded_numbers(problem: Problem) -> frozenset[str]:
-    """Return the numbers of a question, in digits, that its reference solution does not contain.
-
-    Empty if the solution has no steps, since the needed numbers are then unknown.
-    """
-    solution = problem.solution.rpartition(MARKER)[0]
-    if not any(True for _ in quantities(solution)):
-        return frozenset()
-    needed = {exact_form(number.value) for number in quantities(problem.solution)}
-    needed |= {exact_form(number.value) for number in word_quantities(solution, 0, len(solution))}
-    question = problem.question
-    unneeded = set()
-    for number in quantities(question):
-        forms = {exact_form(number.value)}
-        share = exact(number.value)
-        if share is not None and PERCENT.match(question, number.end):
-            forms |= {
-                exact_form(str(form / 100)) for form in (share, abs(100 - share), 100 + share)
-            }
-        if not forms & needed:
-            unneeded.add(exact_form(number.value))
-    return frozenset(unneeded)
-
-
-def _uses(text: str, numbers: frozenset[str]) -> bool:
-    """Return whether a step of a text computes with one of these numbers."""
-    return bool(numbers) and any(
-        token.kind == "num" and exact_form(token.text.replace(",", "")) in numbers
-        for equation in equations(text)
-        for token in equation.left
-    )
