@@ -58,7 +58,6 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
                    "on.")  # fmt: skip
 @click.option("--max-failures", type=click.IntRange(min=0), default=0, show_default=True,
               help="Number of failed samples that --gate accepts.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the bootstrap.")
 @dataset_option
 @json_option
 def command(
@@ -72,7 +71,6 @@ def command(
     good: str | None,
     margin: float,
     max_failures: int,
-    seed: int,
     dataset: str | None,
     as_json: bool,
 ) -> None:
@@ -118,15 +116,13 @@ def command(
         scorer = marked_scorers([scorer or DEFAULT_SCORER], thinking_marks)[-1]
     check_scorers(scorer)
 
-    def check_two(names: Sequence[str]) -> None:
-        if len(names) > 1 or at_least is not None:
-            return
+    chosen = choose_runs(specs, read_options(dataset), warn)
+    if len(chosen) < 2 and at_least is None:
         if len(specs) > 1:
             raise InputError(f"the same file is given twice: {', '.join(map(repr, specs))}; give "
                              "another run, or --at-least")  # fmt: skip
-        raise InputError(f"only one run is given: {names[0]!r}; give another, or --at-least")
-
-    chosen = choose_runs(specs, read_options(dataset), warn, check_two)
+        name = chosen[0].run.name
+        raise InputError(f"only one run is given: {name!r}; give another, or --at-least")
     _warn_of_seeds(chosen)
     if good is not None:
         _check_same_prompts(chosen)
@@ -143,7 +139,7 @@ def command(
     if common:
         outcomes = shared_by_all(outcomes)
     shared = common or good is not None  # the gate counts failed samples itself
-    comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared, seed)
+    comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared)
     left_out = {id for comparison in comparisons for id in comparison.left_out}
     for run in [] if shared else outcomes:
         if ids := [id for id in run.unjudged_problems if id in left_out]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -124,7 +123,10 @@ def command(
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import ScoredTable, scorer_for
 
-    chosen = choose_runs(runs, read_options(dataset), warn, _check_two)
+    chosen = choose_runs(runs, read_options(dataset), warn)
+    if len(chosen) < 2:
+        name = chosen[0].run.name
+        raise InputError(f"only one run is given: {name!r}; give that on GSM8K, then the others")
     judge = scorer_for([run.manifest for run in chosen], scorer)
     # Runs are named after their datasets if those are known and differ.
     recorded = (mapping(run.manifest.get("dataset")).get("name") for run in chosen)
@@ -151,10 +153,3 @@ def command(
     failing = warn_of_scorer_errors([base, *others], judge.name)
     exit_for_faults(sum(run.run.faults for run in chosen))
     sys.exit(3 if failing else status)
-
-
-def _check_two(runs: Sequence[str]) -> None:
-    if len(runs) < 2:
-        raise InputError(
-            f"only one run is given: {runs[0]!r}; give the run on GSM8K, then the others"
-        )

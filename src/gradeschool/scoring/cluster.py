@@ -108,8 +108,9 @@ def rows_on_ray(
 ) -> Iterator[list[ScoredRow]]:
     """Yield the scored rows of a source in file order, a list for each block.
 
-    The checks over the whole file see its first rows only. Raises InputError for files of other
-    formats or that cannot be read, MissingExtraError without ray, GradeschoolError if Ray fails.
+    The checks over the whole file see its first rows only, and a warning says so. Raises InputError
+    for files of other formats or that cannot be read, MissingExtraError without ray,
+    GradeschoolError if Ray fails.
     """
     paths = [str(Path(part).absolute()) for part in source.parts] or [source.path]
     kinds = {Path(path).suffix for path in paths}
@@ -137,6 +138,10 @@ def rows_on_ray(
             source.begin([row._replace(number=number) for number, row in first if row])
         if source.checks is not None:
             source.checks.add(map(source.matcher.match, source.file.head))
+            source.warn(
+                f"{source.name!r}: on Ray, only the first {len(source.file.head)} rows are checked "
+                "for columns, ids and golds that were taken wrongly; score it once without --engine"
+            )
         numbers: Counter[str] = Counter()
         scored = rows.map_batches(
             _score_block, batch_format="pyarrow", batch_size=HEAD,

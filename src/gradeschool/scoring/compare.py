@@ -149,7 +149,7 @@ def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
     ] or list(outcomes)
 
 
-def compare(outcomes: Sequence[Outcomes], common: bool = False, seed: int = 0) -> list[Comparison]:
+def compare(outcomes: Sequence[Outcomes], common: bool = False) -> list[Comparison]:
     """Compare every run with the first, paired by problem.
 
     A problem without a judged completion in one of two runs is left out of both. common: compare on
@@ -157,7 +157,7 @@ def compare(outcomes: Sequence[Outcomes], common: bool = False, seed: int = 0) -
     id means two problems.
     """
     first = outcomes[0]
-    return holm_corrected([_paired(first, other, common, seed) for other in outcomes[1:]])
+    return holm_corrected([_paired(first, other, common) for other in outcomes[1:]])
 
 
 def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
@@ -179,7 +179,7 @@ def holm_corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     return [replace(comparison, p_holm=p) for comparison, p in zip(comparisons, ps, strict=True)]
 
 
-def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
+def _paired(a: Outcomes, b: Outcomes, common: bool) -> Comparison:
     shared = [id for id in a.tallies if id in b.tallies]
     for id in shared:
         first, second = a.problems[id], b.problems[id]
@@ -212,7 +212,7 @@ def _paired(a: Outcomes, b: Outcomes, common: bool, seed: int) -> Comparison:
     pairs = [
         ProblemPair(*first, *second) for first, second in zip(clusters_a, clusters_b, strict=True)
     ]
-    interval, ci_method = paired_interval(pairs, seed)
+    interval, ci_method = paired_interval(pairs)
     p, p_method = paired_test(pairs)
     difference = mean_difference(pairs)
     discordance = sum(pair.difference**2 for pair in pairs) / n

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -294,16 +294,11 @@ def choose_run(spec: str, options: ReadOptions, warn: Warn) -> SourceRun:
     return runs[0]
 
 
-def choose_runs(
-    specs: Sequence[str],
-    options: ReadOptions,
-    warn: Warn,
-    check_runs: Callable[[Sequence[str]], None] | None = None,
-) -> list[SourceRun]:
+def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[SourceRun]:
     """Return the runs selected by FILE or FILE#RUN arguments, under distinct names.
 
-    A file is read once, however many of its runs are selected. check_runs raises InputError for
-    unsuitable run names. Raises InputError for a run that a file does not contain.
+    A file is read once, however many of its runs are selected. Raises InputError for a run that a
+    file does not contain.
     """
     specs = once_each(specs)
     files = list(dict.fromkeys(split_run(spec)[0] for spec in specs))
@@ -324,8 +319,6 @@ def choose_runs(
             raise no_such_run(file, name, (each.run.name for each in loaded[file]))
         chosen += [each for each in named if all(each.run is not other.run for other in chosen)]
     names = [each.run.name for each in chosen]
-    if check_runs:
-        check_runs(names)
     for each, name in zip(chosen, names, strict=True):
         if names.count(name) > 1:
             each.run.name = f"{name} ({each.path})"
@@ -356,13 +349,12 @@ def relabelled(runs: Sequence[Run], dataset: Dataset) -> list[Run]:
     Raises InputError if the dataset is not the official test split of GSM8K.
     """
     changes = platinum_changes(dataset.problems, dataset.name)
-
-    def revised(sample: Sample) -> Iterator[Sample]:
-        if sample.problem is None or sample.problem.id not in changes:
-            yield sample
-        elif (problem := changes[sample.problem.id]) is not None:
-            yield sample._replace(problem=problem)
-
-    return [
-        replace(run, samples=[new for each in run.samples for new in revised(each)]) for run in runs
-    ]
+    relabelled_runs = []
+    for run in runs:
+        samples = []
+        for sample in run.samples:
+            problem = sample.problem and changes.get(sample.problem.id, sample.problem)
+            if problem or not sample.problem:
+                samples.append(sample._replace(problem=problem))
+        relabelled_runs.append(replace(run, samples=samples))
+    return relabelled_runs
