@@ -95,7 +95,8 @@ class Numbering:
     """
 
     source: str
-    _samples: dict[tuple[str, str], _Samples] = field(default_factory=dict)
+    # By run and problem. Of a single sample 0 only the digest: negative if the row has no number.
+    _samples: dict[tuple[str, str], _Samples | int] = field(default_factory=dict)
     _golds: dict[str, str] = field(default_factory=dict)
     # By kind, run, and whether the row has a sample number: the number and the first messages.
     _counts: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
@@ -122,9 +123,16 @@ class Numbering:
             words = f"gives the gold {gold!r} to a problem that an earlier row gives {first!r}"
             self._note(OTHER_GOLD, run, True, row, words)
         samples = self._samples.get((run, problem))
-        if samples is None:
-            samples = self._samples[run, problem] = _Samples()
         numbered = sample != UNNUMBERED
+        if samples is None and (sample == 0 or not numbered):
+            self._samples[run, problem] = text if numbered else -text
+            return 0
+        if not isinstance(samples, _Samples):
+            first_text, samples = samples, _Samples()
+            self._samples[run, problem] = samples
+            if first_text is not None:
+                samples.place(0, abs(first_text))
+                samples.unnumbered = int(first_text < 0)
         samples.unnumbered += not numbered
         wanted = sample if numbered else 0
         number = samples.place(wanted, text)
@@ -151,6 +159,10 @@ class Numbering:
         several: defaultdict[str, list[bool]] = defaultdict(list)
         copies: defaultdict[str, set[int]] = defaultdict(set)
         for (run, _), samples in self._samples.items():
+            if isinstance(samples, int):
+                copies[run].add(1)
+                several[run] += [False] * (samples < 0)
+                continue
             if samples.unnumbered:
                 several[run].append(samples.unnumbered > 1)
             is_one_text = len(samples.texts) == 1 and not samples.far

@@ -208,23 +208,23 @@ def _count_rows(
     numbering, runs = Numbering(source.name), dict[str, _RunCounts]()
     for batch in batches:
         write(source.name, batch)
-        for row in batch:
-            run = runs.get(row.run)
+        # Unpacked, since this takes a third of the time of the attributes.
+        for (row, name, problem, gold, sample, _, _, fault, flag, text, outcomes, form,
+             revised) in batch:  # fmt: skip
+            run = runs.get(name)
             if run is None:
-                run = runs[row.run] = _RunCounts()
-            if row.problem is None:
+                run = runs[name] = _RunCounts()
+            if problem is None:
                 run.n += 1
                 run.faults += 1
-                numbering.refuse(row.row, row.run, row.fault)
+                numbering.refuse(row, name, fault)
                 continue
-            number = numbering.place(
-                row.row, row.run, row.problem, row.gold, row.sample, row.digest
-            )
-            key = row.problem, row.outcomes, row.form, row.revised, row.flag
+            number = numbering.place(row, name, problem, gold, sample, text)
+            key = problem, outcomes, form, revised, flag
             if number is not None:
                 run.n += 1
                 run.counts[key] = run.counts.get(key, 0) + 1  # twice as fast as Counter's own
-            elif row.sample == UNNUMBERED:
+            elif sample == UNNUMBERED:
                 run.repeated[key] += 1
     for warning in source.conclude():
         warn(warning)
