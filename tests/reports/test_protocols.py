@@ -7,9 +7,9 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 
 
 def test_shots_are_said_to_be_drawn_anew(gradeschool: Command, data: Path) -> None:
-    shown = gradeschool("protocols", "show", "lm-eval/gsm8k", "--problem", "1").out
+    shown = gradeschool("protocols", "show", "lm-eval/gsm8k").out
     assert "5 of gsm8k:train, in the text before the question, drawn anew for each" in shown
-    assert "rows of this problem 7462, 6610, 4769, 286, 5501" in shown
+    assert "rows of this problem 6374, 3610, 957, 61, 742" in shown
     fixed = gradeschool("protocols", "show", "inspect/gsm8k").out
     assert "10 of gsm8k:train, in the system message, the same for every problem" in fixed
 

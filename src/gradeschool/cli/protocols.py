@@ -83,31 +83,26 @@ def list_command(words: tuple[str, ...], as_json: bool) -> None:
 @command.command("show")
 @click.argument("name")
 @dataset_option
-@click.option(
-    "--problem", metavar="ID", help="Print the prompt of this problem; by default the first."
-)
 @json_option
-def show_command(name: str, dataset: str | None, problem: str | None, as_json: bool) -> None:
+def show_command(name: str, dataset: str | None, as_json: bool) -> None:
     """Show everything about a protocol, a scorer or a vote.
 
     For a protocol: the exact parts of its prompt, the origin of its few-shot examples, decoding,
     the scorers, with completions that they read differently from a careful person, the versions it
-    was compared with, sources, and the prompt of a problem with its SHA-256 (of the text in UTF-8,
-    or of a chat's messages as JSON).
+    was compared with, sources, and the prompt of the first problem with its SHA-256 (of the text in
+    UTF-8, or of a chat's messages as JSON).
     """
     from gradeschool.reports.protocols import print_card
 
-    card = _describe(name, dataset, problem)
+    card = _describe(name, dataset)
     print_json(card) if as_json else print_card(card, stdout_console())
 
 
-def _describe(
-    name: str, dataset: str | None, id: str | None, usual: str | None = None
-) -> dict[str, Any]:
-    """Return all about a protocol, scorer or vote; of a protocol with the prompt of a problem.
+def _describe(name: str, dataset: str | None, usual: str | None = None) -> dict[str, Any]:
+    """Return all about a protocol, scorer or vote; of a protocol with its first problem's prompt.
 
-    A dataset or problem (id; by default the first) that the user names is required and fetched;
-    else the dataset `usual`, by default the protocol's own, is used if it is on this machine.
+    A dataset that the user names is required and fetched; else the dataset `usual`, by default the
+    protocol's own, is used if it is on this machine.
     """
     from gradeschool.datasets.load import is_here, load_dataset
     from gradeschool.protocols.card import describe_protocol, describe_scorer, describe_vote
@@ -128,19 +123,13 @@ def _describe(
     protocol = get_protocol(name)
     named = dataset or usual or protocol.dataset
     absent = [name for name in (named, protocol.shots) if name and not is_here(name)]
-    if absent and not (dataset or id):
+    if absent and not dataset:
         warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
              f"run `gradeschool data fetch {' '.join(absent)}`")  # fmt: skip
         return describe_protocol(protocol)
     problems = load_dataset(named).problems
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    index = next((at for at, one in enumerate(problems) if id in (None, one.id)), None)
-    if index is None:
-        raise InputError(
-            f"no problem of {named!r} has the id {id!r}; its ids go from {problems[0].id!r} "
-            f"to {problems[-1].id!r}"
-        )
-    return describe_protocol(protocol, problems, shots, index, named)
+    return describe_protocol(protocol, problems, shots, 0, named)
 
 
 @command.command("diff")
@@ -156,8 +145,8 @@ def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
     from gradeschool.protocols.card import prompt_difference, protocol_differences
     from gradeschool.reports.protocols import print_difference
 
-    first = _describe(a, dataset, None)
-    cards = [first, _describe(b, dataset, None, first.get("dataset"))]
+    first = _describe(a, dataset)
+    cards = [first, _describe(b, dataset, first.get("dataset"))]
     for card in cards:
         if card["kind"] != "protocol":
             raise InputError(f"{card['name']!r} is a {card['kind']}; give two protocols, or see "

@@ -45,14 +45,12 @@ Files = dict[str, Write]  # by path below the target ("": the target itself)
 class ExportedScore(NamedTuple):
     """The score of a run under one scorer: a mean over problems, as lm-eval and inspect report it.
 
-    stderr: the standard error of the mean, None for a single problem. problems: (correct, judged)
-    by problem id.
+    stderr: the standard error of the mean, None for a single problem.
     """
 
     name: str
     share: Share
     stderr: float | None
-    problems: Mapping[str, tuple[int, int]]
 
     @property
     def is_exact(self) -> bool:
@@ -151,13 +149,11 @@ def exported_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Ex
                 tally = tallies.setdefault(exported.problem.id, [0, 0, 0])
                 tally[0] += outcome is Outcome.CORRECT
                 tally[1 if outcome is not Outcome.ERROR else 2] += 1
-        judged = {id: (right, n) for id, (right, n, _) in tallies.items() if n}
-        shares = [right / n for right, n in judged.values()]
+        shares = [right / n for right, n, _ in tallies.values() if n]
         scores.append(ExportedScore(
             scorer.name,
             share_of((right, n, errors) for right, n, errors in tallies.values()),
             standard_error(shares) if len(shares) > 1 else None,
-            judged,
         ))  # fmt: skip
 
     file = completions_file(chosen.path)  # of several files, the name that the user gave
@@ -453,49 +449,34 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
         yield f"samples/{written['id']}_epoch_{written['epoch']}.json", written
     yield "summaries.json", summaries
     judged = [score for score in run.scores if score.is_exact]
-    yield (
-        "reductions.json",
-        [
-            {
-                "scorer": score.name,
-                "reducer": "mean",
-                "samples": [
-                    {"sample_id": name(id), "value": correct / judged}
-                    for id, (correct, judged) in score.problems.items()
-                ],
-            }
-            for score in judged
-        ],
-    )
+    done = len(run.samples) >= planned_samples(run.manifest)
+    scores = [
+        {
+            "name": score.name,
+            "scorer": inspect_scorer_name(score.name),
+            "reducer": "mean",
+            "scored_samples": score.share.problems,
+            "unscored_samples": len(ids) - score.share.problems,
+            "params": {},
+            "metrics": {
+                name: {"name": name, "value": value, "params": {}}
+                for name, value in zip(METRICS, (score.share.accuracy, score.stderr or 0.0),
+                                       strict=True)
+            },
+        }
+        for score in judged
+    ]  # fmt: skip
     yield (
         "header.json",
         {
             "version": 2,
-            "status": "success"
-            if len(run.samples) >= planned_samples(run.manifest)
-            else "cancelled",
+            "status": "success" if done else "cancelled",
             "eval": spec,
             "plan": plan,
             "results": {
                 "total_samples": len(run.samples),
                 "completed_samples": run.answered,
-                "scores": [
-                    {
-                        "name": score.name,
-                        "scorer": inspect_scorer_name(score.name),
-                        "reducer": "mean",
-                        "scored_samples": len(score.problems),
-                        "unscored_samples": len(ids) - len(score.problems),
-                        "params": {},
-                        "metrics": {
-                            metric: {"name": metric, "value": value, "params": {}}
-                            for metric, value in zip(
-                                METRICS, (score.share.accuracy, score.stderr or 0.0), strict=True
-                            )
-                        },
-                    }
-                    for score in judged
-                ],
+                "scores": scores,
             },
             "stats": {
                 "started_at": run.begun.isoformat(),
