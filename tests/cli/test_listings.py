@@ -65,15 +65,6 @@ def test_prompts_are_json_lines(gradeschool: Command, tmp_path: Path) -> None:
     ]
 
 
-def test_prompts_of_a_chat(gradeschool: Command) -> None:
-    """Messages as JSON; a begun answer is the last message, and marked."""
-    results = gradeschool("protocols", "prompts", "zero-shot/chat", "-d", "sample", "-n", 2)
-    chats = [json.loads(line) for line in results.out.splitlines()]
-    assert [[turn["role"] for turn in chat["messages"]] for chat in chats] == [
-        ["system", "user"]
-    ] * 2
-
-
 def test_a_begun_answer_is_marked(gradeschool: Command, data: Path) -> None:
     """OLMES begins the assistant's turn with "Answer:"."""
     result = gradeschool("protocols", "prompts", "olmes/gsm8k-tulu", "-d", "sample", "-n", 1)

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, all_protocols, load_dataset
-from gradeschool.prompts import prompt_bytes
-from gradeschool.protocols.registry import all_votes
+from gradeschool import all_protocols, load_dataset
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -111,20 +109,6 @@ def test_the_list_is_narrowed_by_words(gradeschool: Command) -> None:
     none = gradeschool("protocols", "list", "no-such-word")
     assert none.status == 2
     assert "no protocol or scorer has 'no-such-word' in its line" in none.err
-
-
-def test_the_list_names_the_votes(gradeschool: Command) -> None:
-    results = gradeschool("protocols", "list", "self-consistency", "--json").json()
-    assert [vote["name"] for vote in results["votes"]] == list(all_votes())
-    by_name = {item["name"]: item for item in results["protocols"]}
-    sampled = by_name["lm-eval/gsm8k-cot-self-consistency"]
-    assert (sampled["samples"], len(sampled["votes"])) == (64, 2)
-
-
-def test_bytes_of_a_chat_are_its_messages_as_json() -> None:
-    (prompt,) = all_protocols()["zero-shot/chat"].render([Problem("0", "é?", "1", "#### 1")], [])
-    assert json.loads(prompt_bytes(prompt)) == prompt.as_messages()
-    assert prompt_bytes(prompt).isascii()
 
 
 # `gradeschool protocols diff`
