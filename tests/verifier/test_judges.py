@@ -25,7 +25,8 @@ ASKED: list[dict[str, Any]] = []  # what it was asked, with the key
 async def answer(request: web.Request) -> web.Response:
     """The answer of a reward model that likes long steps, and of a critic that likes sevens."""
     if request.path == "/v1/models":
-        return web.json_response({"data": [{"id": "reward"}]})
+        listed = [{"id": "reward"}]
+        return web.json_response(listed if "/refused" in PATHS else {"data": listed})
     body = await request.json()
     ASKED.append({"key": request.headers.get("Authorization"), **body})
     if request.path not in PATHS:
@@ -76,6 +77,9 @@ def test_score_is_asked_where_there_is_no_pooling(url: str) -> None:
     PATHS.clear()
     with pytest.raises(InputError, match="neither /pooling nor /score"):
         RewardServer(url).step_scores(SOLUTIONS)
+    PATHS.add("/refused")
+    with pytest.raises(InputError, match=r"does not answer /v1/models \(its reply is no JSON"):
+        RewardServer(url)
 
 
 def test_a_critic_gives_the_probability_of_yes(url: str) -> None:

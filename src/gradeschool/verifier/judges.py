@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
 from math import exp
 from typing import Any
 from urllib.error import HTTPError
@@ -16,6 +17,7 @@ from urllib.request import urlopen
 
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError, ModelError
+from gradeschool.formats.settings import mapping
 from gradeschool.models.base import Request
 from gradeschool.models.choose import choose_model, find_server
 from gradeschool.problem import Problem
@@ -53,12 +55,11 @@ class RewardServer:
         self.base, self.form = base.removesuffix("/v1"), form
         if not self.model:
             served = (self._ask("/v1/models") or {}).get("data") or []
-            if len(served) != 1:
-                names = ", ".join(str(each.get("id")) for each in served)
-                raise InputError(
-                    f"{self.base!r} serves {names or 'no model'}; give {self.base}/v1/NAME"
-                )
-            self.model = str(served[0]["id"])
+            names = [str(mapping(each).get("id")) for each in served]
+            if len(names) != 1:
+                listed = ", ".join(names) or "no model"
+                raise InputError(f"{self.base!r} serves {listed}; give {self.base}/v1/NAME")
+            self.model = names[0]
         self.name = f"{self.model.rpartition('/')[2]} at {urlsplit(base).netloc}"
 
     def step_scores(
@@ -107,15 +108,17 @@ class RewardServer:
         for _ in range(TRIES):
             try:
                 with urlopen(asked, timeout=SECONDS) as reply:  # noqa: S310
-                    found: dict[str, Any] = json.loads(reply.read())
+                    found = json.loads(reply.read())
+                if isinstance(found, dict):
                     return found
+                reason = "its reply is no JSON object"
             except HTTPError as error:
                 if error.code in (404, 405):
                     return None
                 reason = f"HTTP {error.code}: {error.read()[:200].decode('utf-8', 'replace')}"
                 if error.code < 500 and error.code != 429:
                     break
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, HTTPException) as error:
                 reason = str(error)
         raise InputError(f"the reward model at {self.base!r} does not answer {path} ({reason})")
 
