@@ -144,13 +144,16 @@ def test_dropout_in_an_unknown_architecture_is_refused() -> None:
         drop_residuals(architecture("bloom"), 0.2)
 
 
-def test_a_gguf_file_is_a_model_to_begin_from(tmp_path: Path) -> None:
+def test_a_gguf_file_is_a_model_to_begin_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     skip_without(("accelerate", "gguf"), "reading GGUF by transformers")
     from gradeschool.models.gguf_file import write_gguf
 
     folder = model_folder(tmp_path / "model")
     write_gguf(folder, tmp_path / "model.gguf")
     bases = [load_folder(folder), load_base(str(tmp_path / "model.gguf"), [])]
+    assert "GGUF" not in capsys.readouterr().err
     ids = [torch.tensor([base.tokenizer("Tom has 3+4.\n")["input_ids"]]) for base in bases]
     assert torch.equal(*ids)
     with torch.no_grad():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from contextlib import nullcontext, redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,8 +109,9 @@ def load_folder(folder: Path) -> BaseModel:
     if is_gguf := folder.suffix == GGUF:
         require_packages("reading a GGUF file", "train", "accelerate", "gguf")
         where, options = folder.parent, {"gguf_file": folder.name}
-    tokenizer = from_folder(AutoTokenizer, where, **options)
-    model = from_folder(AutoModelForCausalLM, where, dtype=torch.float32, **options)
+    with redirect_stderr(StringIO()) if is_gguf else nullcontext():  # it has its own progress bar
+        tokenizer = from_folder(AutoTokenizer, where, **options)
+        model = from_folder(AutoModelForCausalLM, where, dtype=torch.float32, **options)
     stored = torch.float32 if is_gguf else from_folder(AutoConfig, where).dtype
     if is_gguf:  # a model without the mark of quantisation, which can be saved
         weights, generation = model.state_dict(), model.generation_config
