@@ -11,6 +11,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from gradeschool.formats.own_run import BATCH_FILES, read_json
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
 from gradeschool.masking import masked_values
-from gradeschool.models.base import Request
+from gradeschool.models.base import Reply, Request
 from gradeschool.models.endpoint import Endpoint, with_retries
 from gradeschool.models.openai_api import checked_body, classify, reply_in
 from gradeschool.runs.send import Record, completion_of
@@ -112,37 +113,36 @@ class BatchRun:
         for path, lines, url in self._files(requests):
             tag = path.stem.removeprefix("batch-")
             write_file(path, b"".join(lines))
-
-            async def upload(path: Path = path) -> str:
-                with path.open("rb") as file:
-                    form = aiohttp.FormData()
-                    form.add_field("purpose", "batch")
-                    form.add_field(
-                        "file", file, filename=path.name, content_type="application/jsonl"
-                    )
-                    id = (await self.endpoint.call("POST", "/files", form)).get("id")
-                if not isinstance(id, str):
-                    raise TransientError("bad response", f"the uploaded file has no id: {id!r}")
-                return id
-
-            body = {"input_file_id": await with_retries(upload, WAITS), "endpoint": url,
-                    "completion_window": "24h", "metadata": {TAG: tag}}  # fmt: skip
-
-            async def start(tag: str = tag, body: Mapping[str, Any] = body) -> dict[str, Any]:
-                batch = await self._find(tag)
-                if batch is None:
-                    sent = json.dumps(body).encode()
-                    batch = checked_batch(await self.endpoint.call("POST", "/batches", sent))
-                return batch
-
-            self._open[tag] = (await with_retries(start, WAITS))["id"]
+            file = await with_retries(partial(self._upload, path), WAITS)
+            body = {"input_file_id": file, "endpoint": url, "completion_window": "24h",
+                    "metadata": {TAG: tag}}  # fmt: skip
+            self._open[tag] = (await with_retries(partial(self._start, tag, body), WAITS))["id"]
             self._save()
             self.note(f"submitted {len(lines)} requests as batch {self._open[tag]}")
+
+    async def _upload(self, path: Path) -> str:
+        """Return the id of an uploaded file."""
+        with path.open("rb") as file:
+            form = aiohttp.FormData()
+            form.add_field("purpose", "batch")
+            form.add_field("file", file, filename=path.name, content_type="application/jsonl")
+            id = (await self.endpoint.call("POST", "/files", form)).get("id")
+        if not isinstance(id, str):
+            raise TransientError("bad response", f"the uploaded file has no id: {id!r}")
+        return id
+
+    async def _start(self, tag: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the batch of a tag, which is started if there is none."""
+        if (batch := await self._find(tag)) is not None:
+            return batch
+        return checked_batch(
+            await self.endpoint.call("POST", "/batches", json.dumps(body).encode())
+        )
 
     def _files(self, requests: Sequence[Request]) -> Iterator[tuple[Path, list[bytes], str]]:
         """Yield the path of each file to submit, its lines, and the address of its requests."""
         lines: list[bytes] = []
-        size, url = 0, ""
+        size = 0
         for number, request in enumerate(requests, start=1):
             url = f"/v1{self.endpoint.path_of(request)}"
             fields = {"custom_id": request.key, "method": "POST", "url": url}
@@ -160,6 +160,10 @@ class BatchRun:
         async def look() -> dict[str, Any]:
             return checked_batch(await self.endpoint.call("GET", f"/batches/{id}"))
 
+        async def download(file: str) -> None:
+            with target.open("wb") as out:
+                await self.endpoint.fetch("GET", f"/files/{file}/content", None, out)
+
         batch = await with_retries(look, WAITS)
         if batch["status"] not in OVER:
             counts = mapping(batch.get("request_counts"))
@@ -176,18 +180,12 @@ class BatchRun:
             )
         target, seen = self.store.folder / f"{PREFIX}{tag}", Counter[str]()
         for file in (batch.get("output_file_id"), batch.get("error_file_id")):
-            if not isinstance(file, str):
-                continue
-
-            async def download(file: str = file) -> None:
-                with target.open("wb") as out:
-                    await self.endpoint.fetch("GET", f"/files/{file}/content", None, out)
-
-            await with_retries(download, WAITS)
-            with target.open("rb") as results:
-                for line in results:
-                    self._take(line, by_key, seen)
-            target.unlink()
+            if isinstance(file, str):
+                await with_retries(partial(download, file), WAITS)
+                with target.open("rb") as results:
+                    for line in results:
+                        self._take(line, by_key, seen)
+                target.unlink()
         if repeated := sum(count > 1 for count in seen.values()):
             self.note(f"batch {id} repeats {repeated} ids; the first result of each counts")
         self.store.sync()  # before the batch is removed from batches.json
@@ -209,24 +207,22 @@ class BatchRun:
         if seen[key] > 1 or (stored is not None and not stored.error):
             return
         error, response = fields.get("error"), mapping(fields.get("response"))
-        name, status = self.endpoint.name, response.get("status_code")
+        status = response.get("status_code")
+        if isinstance(error, Mapping) and error.get("code") in UNANSWERED:
+            return
+        result: Reply | ModelError
         try:
             if isinstance(error, Mapping):
-                if error.get("code") in UNANSWERED:
-                    return
-                raise ModelError(
-                    "batch error", str(error.get("message") or error.get("code"))[:200]
-                )
+                words = str(error.get("message") or error.get("code"))[:200]
+                raise ModelError("batch error", words)
             if status != 200:
-                code, raw = (
-                    status if isinstance(status, int) else 0,
-                    json.dumps(response.get("body")),
-                )
-                raise classify(code, {}, raw.encode(), self.endpoint.base)
-            reply = reply_in(checked_body(response.get("body")), request)
-            self.record(request, completion_of(request, reply, name))
+                raw = json.dumps(response.get("body")).encode()
+                code = status if isinstance(status, int) else 0
+                raise classify(code, {}, raw, self.endpoint.base)
+            result = reply_in(checked_body(response.get("body")), request)
         except ModelError as failure:
-            self.record(request, completion_of(request, failure, name))
+            result = failure
+        self.record(request, completion_of(request, result, self.endpoint.name))
 
     def _close(self, tag: str) -> None:
         """Forget a batch that has ended."""
