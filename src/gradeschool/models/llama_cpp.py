@@ -31,7 +31,7 @@ class LlamaCppModel(Endpoint):
     Cache and attention are in single precision. In llama-server's half precision, one greedy text
     in a hundred differs from the text that transformers writes with the same weights. Raises
     InputError if the file is not a GGUF file, MissingExtraError if llama.cpp (the package
-    xllamacpp) is not installed.
+    xllamacpp) is not installed, GradeschoolError if the system lacks a library that it needs.
     """
 
     def __init__(
@@ -42,7 +42,14 @@ class LlamaCppModel(Endpoint):
         options: Mapping[str, Any] = NO_OPTIONS,
         calculator: bool = False,
     ) -> None:
-        needs_llama_cpp()
+        require_packages("a model run by llama.cpp (xllamacpp)", "llama-cpp", "xllamacpp")
+        try:
+            import xllamacpp  # noqa: F401
+        except ImportError as error:
+            raise GradeschoolError(
+                f"llama.cpp cannot be loaded: {error}; install the library of the system that it "
+                "names, libgomp.so.1 on Debian and Ubuntu by: apt-get install libgomp1"
+            ) from error
         super().__init__(f"http://{HOST}/v1", MODEL_NAME, "", seconds, options, calculator)
         self.arguments = dict(options.get("engine_args", {}))
         for argument, value in self.arguments.items():
@@ -75,21 +82,6 @@ class LlamaCppModel(Endpoint):
         """Close the connections and end the server."""
         await super().__aexit__(*exc)
         self._server = None  # ends the server
-
-
-def needs_llama_cpp() -> None:
-    """Raise MissingExtraError if llama.cpp (the package xllamacpp) is not installed.
-
-    Raises GradeschoolError if the system lacks a library that it needs, as slim images do.
-    """
-    require_packages("a model run by llama.cpp (xllamacpp)", "llama-cpp", "xllamacpp")
-    try:
-        import xllamacpp  # noqa: F401
-    except ImportError as error:
-        raise GradeschoolError(
-            f"llama.cpp cannot be loaded: {error}; install the library of the system that it "
-            "names, libgomp.so.1 on Debian and Ubuntu by: apt-get install libgomp1"
-        ) from error
 
 
 def serve(file: Path, arguments: Mapping[str, int] = NO_OPTIONS) -> Any:
