@@ -274,8 +274,8 @@ async def evaluate(prepared: PreparedJob, *watchers: RunProgress) -> Evaluation:
                 )
             session = Session(prepared, store, requests, scorers, watchers)
             budget, dispatcher = session.budget, session.dispatcher
+            stored = len(session.answered())
             for watcher in watchers:
-                stored = len(session.answered())
                 watcher.begin(len(requests), stored, dispatcher.state, budget, store.damaged)
             with on_interrupt(session.interrupt):
                 try:
