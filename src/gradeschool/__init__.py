@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradeschool.errors import GradeschoolError
     from gradeschool.integrations.benchmark import GSM8KBenchmark
     from gradeschool.integrations.callables import evaluate, evaluate_async
-    from gradeschool.integrations.scores import Scores, compare, score
+    from gradeschool.integrations.scores import Scores, compare, report, score
     from gradeschool.problem import Problem
     from gradeschool.prompts import format_chat
     from gradeschool.protocol import Protocol
@@ -40,7 +40,7 @@ __all__ = [
     "__version__", "all_protocols", "all_scorers", "answers_match", "audit", "compare",
     "detect_answer_failure", "evaluate", "evaluate_async", "extract_answer", "format_chat",
     "get_protocol", "get_scorer", "is_correct", "judge", "load_dataset", "load_gsm8k",
-    "majority_vote", "normalize", "parse_gsm8k_answer", "score",
+    "majority_vote", "normalize", "parse_gsm8k_answer", "report", "score",
 ]  # fmt: skip
 _HOMES = {
     "answers.failures": "Failure detect_answer_failure",
@@ -52,7 +52,7 @@ _HOMES = {
     "errors": "GradeschoolError",
     "integrations.benchmark": "GSM8KBenchmark",
     "integrations.callables": "evaluate evaluate_async",
-    "integrations.scores": "Scores compare score",
+    "integrations.scores": "Scores compare report score",
     "problem": "Problem",
     "prompts": "format_chat",
     "protocol": "Protocol",

@@ -107,6 +107,8 @@ class Protocol:
             return self
         words = (f"{key.replace('_', ' ')} {_shown(key, value)}" for key, value in made.items())
         name = f"{self.name} with {', '.join(words)}"
+        if self.changes:  # a whole protocol of one's own, which its settings describe
+            return replace(protocol, name=name, changes={**self.changes, **made, "name": name})
         return replace(protocol, name=name, base=self.name, changes=made, original=self)
 
     def example_prompt(self) -> Prompt:

@@ -75,7 +75,10 @@ def test_own_scorers_are_the_same_objects_everywhere(
     assert gradeschool.score(run, scorer=again.scored.scorers.scorers[0]).headline == again.headline
     [difference] = gradeschool.compare(scores, run, scorer=own.always)
     assert difference.difference == 0
-    assert "Scored by own.py" in scores.report(tmp_path / "page.md").read_text()
+    page = gradeschool.report(tmp_path / "page.md", scores, run, scorer=[own.last_word]).read_text()
+    assert "Scored by own.py" in page
+    with pytest.raises(InputError, match="no run is given"):
+        gradeschool.report(tmp_path / "none.md")
 
 
 def test_options_of_evaluate_are_the_fields_of_a_job(tmp_path: Path) -> None:

@@ -10,38 +10,39 @@ import pytest
 
 from gradeschool import Problem, get_protocol, load_dataset
 from gradeschool.errors import InputError
+from gradeschool.protocols.registry import protocol_from
 from gradeschool.runs.plan import recorded_protocol
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 PROBLEMS = [Problem.from_row("0", "How many?", "1+1=2\n#### 2")]
 EXAMPLES = [{"question": f"Q{row}?", "answer": f"So {row}.\n#### {row}"} for row in range(3)]
+PYTHON = """
+from gradeschool import get_protocol
+PROTOCOL = get_protocol("lm-eval/gsm8k-cot").with_changes(shots=3, stop=["Q:"])
+NUMBER = 5
+"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "examples.jsonl").write_text("\n".join(map(json.dumps, EXAMPLES)))
+    (tmp_path / "mine.py").write_text(PYTHON)
     toml = 'base = "lm-eval/gsm8k-cot"\nshots = 3\nstop = ["Q:"]\n'
     (tmp_path / "mine.toml").write_text(toml)
     return tmp_path
 
 
-def write(folder: Path, settings: dict[str, Any]) -> str:
-    """Write a TOML file; return its path."""
-    lines = (f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
-    (folder / "changes.toml").write_text("".join(lines))
-    return str(folder / "changes.toml")
-
-
 MODEL = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
 
 
-def test_toml_and_changes_are_one_protocol(folder: Path) -> None:
+def test_toml_python_and_changes_are_one_protocol(folder: Path) -> None:
     changed = get_protocol("lm-eval/gsm8k-cot").with_changes(stop=["Q:"], shots=3)
-    own = get_protocol(str(folder / "mine.toml"))
-    assert own.digest() == changed.digest() != get_protocol("lm-eval/gsm8k-cot").digest()
-    assert own.name == 'lm-eval/gsm8k-cot with shots 3, stop ["Q:"]'
-    assert get_protocol(own.base).with_changes(**own.changes).digest() == own.digest()
+    for name in ("mine.toml", "mine.py:PROTOCOL"):
+        own = get_protocol(str(folder / name))
+        assert own.digest() == changed.digest() != get_protocol("lm-eval/gsm8k-cot").digest()
+        assert own.name == 'lm-eval/gsm8k-cot with shots 3, stop ["Q:"]'
+        assert get_protocol(own.base).with_changes(**own.changes).digest() == own.digest()
     step = get_protocol("lm-eval/gsm8k-cot").with_changes(shots=3).with_changes(stop=["Q:"])
     assert (step.name, step.digest()) == (changed.name, changed.digest())
     base = get_protocol("lm-eval/gsm8k")
@@ -90,11 +91,13 @@ def test_options_toml_and_python_are_one_protocol(
 
 def test_options_change_own_protocols_and_resume(gradeschool: Command, tmp_path: Path) -> None:
     """An option goes over what the file sets; what makes it the base again is no change."""
-    file = tmp_path / "changed.toml"
-    file.write_text('base = "zero-shot/chat"\ntemperature = 0.7\n')
-    for option, name in (
-        (("--temperature", 0), "zero-shot/chat"),
-        (("--top-p", 0.5), "zero-shot/chat with temperature 0.7, top p 0.5"),
+    base, whole = tmp_path / "changed.toml", tmp_path / "whole.toml"
+    base.write_text('base = "zero-shot/chat"\ntemperature = 0.7\n')
+    whole.write_text('name = "whole"\nprompt = "{question}"\n')
+    for file, option, name in (
+        (base, ("--temperature", 0), "zero-shot/chat"),
+        (base, ("--top-p", 0.5), "zero-shot/chat with temperature 0.7, top p 0.5"),
+        (whole, ("--max-tokens", 7), "whole with max tokens 7"),
     ):
         run = tmp_path / name.replace("/", "-")
         for limit in (1, 2):  # the second resumes the first
@@ -132,11 +135,27 @@ def test_options_change_own_protocols_and_resume(gradeschool: Command, tmp_path:
 def test_changes_of_a_chat(
     folder: Path, base: str, changes: dict[str, Any], messages: list[tuple[str, str]]
 ) -> None:
-    protocol = get_protocol(write(folder, {"base": base, **changes}))
+    protocol = protocol_from({"base": base, **changes}, "mine", folder=folder)
     (prompt,) = protocol.render(PROBLEMS, ())
     assert [(turn["role"], turn["content"]) for turn in prompt.as_messages()] == messages
     assert protocol.name.startswith(f"{base} with ")
     assert len(protocol.digest()) == 12
+
+
+def test_a_whole_protocol_in_toml(folder: Path) -> None:
+    (folder / "whole.toml").write_text(
+        'form = "text"\nprompt = "Q: {question}\\nA:"\nshots = "examples.jsonl"\n'
+        'shot = "Q: {question}\\nA: {reasoning} [{gold}]"\nmax_tokens = 0\ntop_p = 0.9\n'
+        'scorers = ["openai/2021"]\nthinking_marks = [["[T]", "[/T]"]]\n'
+    )
+    protocol = get_protocol(str(folder / "whole.toml"))
+    (prompt,) = protocol.render(PROBLEMS, ())
+    shots = [f"Q: Q{row}?\nA: So {row}. [{row}]" for row in range(3)]
+    assert prompt.text == "\n\n".join([*shots, "Q: How many?\nA:"])
+    assert (protocol.name, protocol.shot_count) == ("whole", 3)
+    assert (protocol.decoding.max_tokens, protocol.decoding.top_p) == (None, 0.9)
+    marked = 'gradeschool/reader with thinking marks [["[T]", "[/T]"]]'
+    assert protocol.scorers == ("openai/2021", marked)
 
 
 @pytest.mark.parametrize(
@@ -159,14 +178,14 @@ def test_changes_of_a_chat(
         ({"base": "lm-eval/gsm8k", "stop": 5}, "mine: stop is 5; give a list of texts"),
         ({"base": "lm-eval/gsm8k", "scorers": ["nope"]}, "no scorer is called 'nope'"),
         ({"base": "lm-eval/gsm8k", "thinking_marks": [["<t>"]]}, "mine: thinking_marks is"),
-        ({"system": "Hi"}, "mine has no base; name the protocol that it changes"),
+        ({"base": "lm-eval/gsm8k", "name": "x"}, "mine: 'name' is of a whole protocol"),
+        ({"system": "Hi"}, "mine has neither base nor prompt"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_said(settings: dict[str, Any], message: str, folder: Path) -> None:
     with pytest.raises(InputError) as caught:
-        get_protocol(write(folder, settings))
-    said = str(caught.value).replace(str(folder / "changes.toml"), "mine")
-    assert said.startswith(message)
+        protocol_from(settings, "mine", folder=folder)
+    assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
 
 
@@ -175,6 +194,8 @@ def test_what_cannot_be_is_said(settings: dict[str, Any], message: str, folder: 
     [
         ("no.toml", "there is no file"),
         ("bad.toml", "'bad.toml' is not TOML"),
+        ("mine.py:NUMBER", "'mine.py:NUMBER' is 5; name an object of the type Protocol"),
+        ("raises.py:PROTOCOL", "'raises.py' raises ZeroDivisionError"),
     ],
 )
 def test_files_that_hold_no_protocol(
@@ -182,6 +203,7 @@ def test_files_that_hold_no_protocol(
 ) -> None:
     monkeypatch.chdir(folder)
     Path("bad.toml").write_text("shots = = 3")
+    Path("raises.py").write_text("1 / 0")
     with pytest.raises(InputError, match=message):
         get_protocol(name)
 
@@ -197,7 +219,7 @@ def test_the_commands_take_own_protocols(gradeschool: Command, folder: Path, dat
     assert {item["field"] for item in other["fields"]} == {
         "shots: count", "shots: rows", "decoding: stop"
     }  # fmt: skip
-    bad = gradeschool("protocols", "show", str(folder / "none.toml"))
+    bad = gradeschool("protocols", "show", str(folder / "mine.py:NUMBER"))
     assert (bad.status, bad.out) == (2, "")
 
 

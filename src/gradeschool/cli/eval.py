@@ -77,7 +77,7 @@ request_options = with_options(
                    "transformers/FOLDER, vllm/FOLDER, llama.cpp/FILE.gguf, recorded/FILE; or tiny, "
                    "which comes with the package. Repeat it for several models.")  # fmt: skip
 @click.option("-p", "--protocol", "protocols", multiple=True, metavar="NAME",
-              help="A name of `gradeschool protocols list`, or your own mine.toml; "
+              help="A name of `gradeschool protocols list`, or your own mine.toml or mine.py:NAME; "
                    "by default zero-shot/chat, for tiny openai/2021. May be repeated.")  # fmt: skip
 @dataset_option
 @click.option("-n", "--limit", type=click.IntRange(min=1),

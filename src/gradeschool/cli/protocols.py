@@ -30,7 +30,7 @@ TITLES = {
 def command() -> None:
     """List and show protocols and scorers; compare protocols; print prompts.
 
-    A protocol is a name, or your own: a TOML file.
+    A protocol is a name, or your own: a TOML file, or an object of a Python file (mine.py:NAME).
     """
 
 
@@ -111,9 +111,10 @@ def _describe(name: str, dataset: str | None, usual: str | None = None) -> dict[
         all_scorers,
         all_votes,
         get_protocol,
+        is_own,
     )
 
-    if not name.endswith(".toml") and name not in all_protocols():
+    if not is_own(name) and name not in all_protocols():
         if name in all_scorers():
             return describe_scorer(name)
         if name in all_votes():

@@ -143,23 +143,44 @@ class Scores:
         return pandas.DataFrame(rows)
 
     def report(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the page of this result as `gradeschool report` does, and return its path.
+        """Write the report of this result and return its path; see `report`."""
+        return report(path, self, force=force)
 
-        path: ends in .html or .md. The headline is this result's; all scorers that call no library
-        follow. force: replace a file that exists. Raises InputError for another ending, and for a
-        file that exists.
-        """
-        from gradeschool.reports.report_data import judge_run
-        from gradeschool.reports.report_files import check_report_path, write_report
 
-        check_report_path(Path(path), force)
-        own = self.scored.scorers.scorers
-        names = {each.name for each in own}
-        others = (each for each in choose_scorers(()) if each.name not in names)
-        scorers, folder = ScorerSet([*own, *others]), self.folder or Path()
-        source = SourceRun(self.scored.run, folder, manifest_of(folder))
-        write_report([judge_run(source, scorers, results_of(folder), {})], scorers, Path(path))
-        return Path(path)
+def report(
+    path: str | Path,
+    *runs: Scores | str | Path,
+    scorer: ScorerChoice | Sequence[ScorerChoice] | None = None,
+    dataset: str | None = None,
+    force: bool = False,
+) -> Path:
+    """Write the report of runs as `gradeschool report` does, and return its path.
+
+    path: ends in .html or .md. A run is a result of `score` or `evaluate`, or the path of a run
+    folder or sample file. scorer: one or several, the headline first; by default those of the first
+    result, and all that call no library. dataset: of files. force: replace a file that exists.
+    Raises InputError for another ending, for a file that exists, and for no run.
+    """
+    from gradeschool.reports.report_data import judge_run
+    from gradeschool.reports.report_files import check_report_path, write_report
+
+    check_report_path(Path(path), force)
+    if not runs:
+        raise InputError("no run is given; give a result, or the path of a run")
+    first = runs[0]
+    own = first.scored.scorers.scorers if isinstance(first, Scores) else ()
+    names = {each.name for each in own}
+    usual = [*own, *(each for each in choose_scorers(()) if each.name not in names)]
+    scorers = ScorerSet(usual if scorer is None else _scorers(scorer))
+    sources = [
+        SourceRun(each.scored.run, each.folder or Path(), manifest_of(each.folder or Path()))
+        if isinstance(each, Scores)
+        else choose_run(str(each), ReadOptions(dataset=dataset), lambda message: None)
+        for each in runs
+    ]
+    judged = [judge_run(each, scorers, results_of(each.path), {}) for each in sources]
+    write_report(judged, scorers, Path(path))
+    return Path(path)
 
 
 def score(

@@ -3,23 +3,32 @@ r"""Finds protocols, scorers and votes by name, in the packages of harnesses and
 The package that a name begins with ("lm-eval/gsm8k" in `lm_eval`) is searched before all packages
 are imported. If a plugin uses a built-in name, the built-in entry is returned.
 
-A protocol of a user is a TOML file with the changes of `Protocol.with_changes`:
+A protocol of a user is `mine.py:PROTOCOL`, or a TOML file with the changes of
+`Protocol.with_changes`:
 
-base = "lm-eval/gsm8k"
+base = "lm-eval/gsm8k"                 # without it, `prompt` is needed
+name = "mine"                          # of a whole protocol; by default the file's name
+form = "chat"                          # of a whole protocol: chat, or text
+dataset = "gsm8k"                      # of a whole protocol
 shots = 3                              # or "examples.jsonl", beside the TOML file
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
+import sys
 import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gradeschool import protocols as protocols_package
+from gradeschool.completion import Decoding
 from gradeschool.errors import (
     InputError,
     MissingExtraError,
@@ -27,13 +36,15 @@ from gradeschool.errors import (
     close_names,
     is_installed,
 )
+from gradeschool.prompts import QUESTION, Template
 from gradeschool.protocol import CHANGES, Protocol
-from gradeschool.scorer import MARKED_READER, Scorer
+from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, clip
 
 if TYPE_CHECKING:
     from gradeschool.vote import Vote
 
 ENTRY_POINTS = "gradeschool.protocols"
+WHOLE = ("name", "form", "dataset")  # settings of a protocol without a base
 
 
 @cache
@@ -121,38 +132,87 @@ def get_vote(name: str) -> Vote:
     return vote
 
 
+def is_own(name: str) -> bool:
+    """Return whether a protocol's name is that of a user's file."""
+    return name.endswith(".toml") or ".py:" in name
+
+
 def get_protocol(name: str) -> Protocol:
-    """Return the protocol of that name, or of a user's file "mine.toml".
+    """Return the protocol of that name, or of "mine.toml" or "mine.py:PROTOCOL" (runs the file).
 
     UnknownNameError lists similar names; InputError says what is wrong with a file.
     """
-    if not name.endswith(".toml"):
+    if not is_own(name):
         protocol: Protocol = _find("PROTOCOLS", "protocol", name)
         return protocol
-    path = Path(name)
+    file, _, attribute = name.partition(".py:")
+    path = Path(name if name.endswith(".toml") else f"{file}.py")
     if not path.is_file():
-        raise InputError(f"there is no file {name!r}; give the path of a protocol")
+        raise InputError(f"there is no file {str(path)!r}; give the path of a protocol")
+    if path.suffix == ".toml":
+        try:
+            settings = tomllib.loads(path.read_text("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{name!r} is not TOML: {error}") from None
+        return protocol_from(settings, name, path.stem, path.parent)
+    spec = importlib.util.spec_from_file_location(f"gradeschool_own_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{str(path)!r} cannot be run as Python")
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     try:
-        settings = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{name!r} is not TOML: {error}") from None
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(f"{str(path)!r} raises {type(error).__name__}: {error}") from error
+    own = getattr(module, attribute, None)
+    if not isinstance(own, Protocol):
+        raise InputError(f"{name!r} is {clip(repr(own))}; name an object of the type Protocol")
+    return own
+
+
+def protocol_from(
+    settings: Mapping[str, Any], where: str, name: str = "own", folder: Path | None = None
+) -> Protocol:
+    """Return the protocol that settings describe, as in a TOML file.
+
+    where: in messages. name: of a whole protocol that sets none. folder: of a relative path.
+    """
     for key in settings:
-        if key not in (*CHANGES, "base"):
+        if key not in (*CHANGES, *WHOLE, "base"):
             known = close_names(key, CHANGES)
             hint = f"did you mean {known[0]}?" if known else f"known: base, {', '.join(CHANGES)}"
-            raise InputError(f"{name}: {key!r} is not a setting of a protocol; {hint}")
-    if "base" not in settings:
-        raise InputError(f"{name} has no base; name the protocol that it changes")
-    base = get_protocol(str(settings.pop("base")))
-    if isinstance(settings.get("shots"), str):
-        settings["shots"] = str(path.parent / settings["shots"])
+            raise InputError(f"{where}: {key!r} is not a setting of a protocol; {hint}")
+    changes = {key: settings[key] for key in CHANGES if key in settings}
+    if folder is not None and isinstance(changes.get("shots"), str):
+        changes["shots"] = str(folder / changes["shots"])
+    form = settings.get("form", "chat")
+    if "base" in settings:
+        if given := [key for key in WHOLE if key in settings]:
+            raise InputError(f"{where}: {given[0]!r} is of a whole protocol; drop it or the base")
+        base = get_protocol(str(settings["base"]))
+    elif "prompt" not in changes:
+        raise InputError(f"{where} has neither base nor prompt; give one of them")
+    elif form not in ("chat", "text"):
+        raise InputError(f"{where}: form is {form!r}; write chat or text")
+    else:
+        base = Protocol(
+            name=str(settings.get("name", name)),
+            summary="a protocol of your own",
+            source=where,
+            render=Template(question=QUESTION, form="message" if form == "chat" else "text"),
+            decoding=Decoding(temperature=0.0, max_tokens=1024),
+            scorers=(DEFAULT_SCORER,),
+            dataset=str(settings.get("dataset", "gsm8k")),
+        )
     try:
-        changed = base.with_changes(**settings)
+        changed = base.with_changes(**changes)
     except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-    for scorer in changed.scorers if "scorers" in settings else ():
+        raise InputError(f"{where}: {error}") from None
+    for scorer in changed.scorers if "scorers" in changes else ():
         check_scorer_name(scorer)
-    return changed
+    if "base" in settings:
+        return changed
+    described = {**settings, **changed.changes}
+    return replace(changed, name=base.name, base="", changes=described, original=None)
 
 
 def check_scorer_name(name: str) -> None:

@@ -204,7 +204,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     dataset = load_dataset(name)
     shots = load_dataset(protocol.shots) if protocol.shots else None
     problems = select_problems(dataset, job)
-    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, scorers=chosen)
+    file = job.protocol if isinstance(job.protocol, str) and ".py:" in job.protocol else ""
+    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, chosen)
     answering = model or choose_model(job.model, problems, dataset.name, *settings)
     if job.batch:
         from gradeschool.models.endpoint import Endpoint

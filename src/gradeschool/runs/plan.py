@@ -22,7 +22,7 @@ from gradeschool.errors import InputError, StoreError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.protocols.registry import get_protocol
+from gradeschool.protocols.registry import get_protocol, protocol_from
 from gradeschool.scorer import Scorer
 
 SCHEMA = 1
@@ -34,7 +34,8 @@ FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 class RunPlan:
     """The settings of a run: protocol, problems of its dataset, decoding, samples per problem.
 
-    scorers: of the protocol, ready for use; () to find them by name.
+    file: the name of a protocol that Python made, "mine.py:PROTOCOL". scorers: of the protocol,
+    ready for use; () to find them by name.
     """
 
     protocol: Protocol
@@ -43,6 +44,7 @@ class RunPlan:
     shots: Dataset | None
     decoding: Decoding
     samples: int
+    file: str = ""
     scorers: tuple[Scorer, ...] = ()
 
     @property
@@ -139,7 +141,7 @@ def make_manifest(
 def facts_of(plan: RunPlan) -> dict[str, Any]:
     """Return protocol, dataset, shots and decoding for run.json."""
     protocol = plan.protocol
-    own = {"base": protocol.base, "changes": dict(protocol.changes)}
+    own = {"base": protocol.base, "changes": dict(protocol.changes), "file": plan.file}
     return {
         "protocol": {
             "name": protocol.name,
@@ -186,10 +188,17 @@ def recorded_prompts(fields: Mapping[str, Any]) -> dict[str, Prompt]:
 def recorded_protocol(fields: Mapping[str, Any]) -> Protocol:
     """Return the protocol that run.json describes: published, or one's own, as it is now.
 
-    Raises UnknownNameError, and InputError if it cannot be made again.
+    Raises UnknownNameError, and InputError if an own protocol cannot be made again.
     """
-    protocol = get_protocol(str(fields.get("base") or fields["name"]))
-    return protocol.with_changes(**dict(fields.get("changes") or {}))
+    changes, base = fields.get("changes"), fields.get("base")
+    name = str(base or fields.get("file") or fields["name"])
+    if ".py:" in name and not (changes and not base):
+        raise InputError(f"its protocol is {name!r}, and code that a run folder names is not run")
+    if base:
+        return get_protocol(str(base)).with_changes(**dict(changes or {}))
+    if changes:
+        return protocol_from(changes, str(fields.get("source")), str(fields["name"]))
+    return get_protocol(name)
 
 
 def recorded_plan(fields: Mapping[str, Any]) -> RunPlan:
@@ -207,7 +216,8 @@ def recorded_plan(fields: Mapping[str, Any]) -> RunPlan:
             by_id = {problem.id: problem for problem in dataset.problems}
             problems = tuple(by_id[id] for id in fields["problem_ids"])
         samples = int(fields["samples"])
-        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples)
+        file = str(fields["protocol"].get("file", ""))
+        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples, file)
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
