@@ -369,6 +369,7 @@ def test_other_containers_hold_the_same_rows(gradeschool: Command, tmp_path: Pat
         ("results_1.json", '{"results": {}, "configs": {}}', "samples_*.jsonl"),
         ("run.log", "INFO start\nINFO end\n", "one of these formats"),
         ("lists.json", '{"a": [{"b": 1}], "c": [{"d": 2}]}', "several lists of rows, 'a', 'c'"),
+        ("wrong.json", '{"n": 9, "failures": [{"response": "a"}]}', "only the rows of 'failures'"),
         ("dump.json", '{"a": 1, "b": [1, 2]}', "without a list of rows"),
         ("empty.jsonl", "", "contains no completions"),
         ("a.csv", 'question,response\n"a,b,c\n', "cannot be read"),

@@ -274,12 +274,13 @@ def test_values_of_any_depth_are_read_or_refused(tmp_path: Path, depth: int) -> 
 
 def test_each_list_of_texts_in_a_json_object_is_a_run(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    lists = {"right": [{"id": 0, "response": "1"}], "wrong": [{"id": 1, "response": "2", "x": 3}]}
-    path.write_text(json.dumps({"accuracy": 0.5, **lists}))
-    assert [(sample.run, sample.text) for sample in read_samples(path)] == [
-        ("right", "1"),
-        ("wrong", "2"),
-    ]
+    a, b = [{"id": 0, "response": "1"}], [{"id": 1, "response": "2", "x": 3}]
+    for names, runs in ((("m", "n"), ["m", "n"]), (("correct", "wrong"), ["a", "a"])):
+        path.write_text(json.dumps({"accuracy": 0.5, names[0]: a, names[1]: b}))
+        assert [(sample.run, sample.text) for sample in read_samples(path)] == [
+            (runs[0], "1"),
+            (runs[1], "2"),
+        ]
 
 
 def test_order_is_counted_in_each_run_with_its_damaged_rows(tmp_path: Path) -> None:
@@ -316,3 +317,11 @@ def test_csv_of_excel_names_its_separator(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("sep=;\nid;response\n0;a, b\n")
     assert [sample.text for sample in read_samples(path)] == ["a, b"]
+
+
+def test_a_row_with_too_many_texts_is_a_fault(tmp_path: Path) -> None:
+    rows = [{"id": n, "response": ["a"] * (3 + 20_000 * n)} for n in range(2)]
+    assert [bool(sample.fault) for sample in read_samples(jsonl(tmp_path / "a.jsonl", rows))] == [
+        *[False] * 3,
+        True,
+    ]

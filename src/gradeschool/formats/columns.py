@@ -115,6 +115,7 @@ WORDS = ("true", "false", "True", "False", "correct", "incorrect", "wrong")  # a
 ENOUGH = 4  # rows; fewer golds may be 0 and 1 by chance
 WORDY = 5  # words; a text with more is no answer alone
 MOST_INSIDE = 1000  # values inside columns that may have a role
+MOST_TEXTS = 20_000  # of a row
 MOST_KINDS = 8  # values of a column that may tell runs apart
 MOST = 0.9  # share of rows that makes a column what it looks like
 
@@ -232,6 +233,9 @@ class Columns:
             reference = Reference(id, question, gold, None, in_text, tuple(turns))
             if question and self.roles["response"].path[-1] == "generated_text":
                 texts = [text.removeprefix(question) for text in texts]  # of a pipeline
+        if len(texts) > MOST_TEXTS:
+            fault = f"has {len(texts):,} texts; at most {MOST_TEXTS:,} are read, write them as rows"
+            return [Sample(number, run or UNNAMED, fault=fault)]
         first = UNNUMBERED if sample is None else sample_number(sample)
         reasons = [finish] if finish is not None else []
         if not reasons and not isinstance(content, str):
@@ -299,15 +303,15 @@ def choose_columns(
     used = {path[0] for path in taken}
     others = {name: column for name, column in table.top.items() if column.path[0] not in used}
     free = [each for each in table.cells if each.plain in THINKING and each.path not in taken]
+    kinds = (column.path[0] for name, column in others.items()
+             if "sample" not in roles and name != "seed" and table.has_kinds(column))  # fmt: skip
     return Columns(
         roles, frozenset(named), is_weak, in_order,
         executed=next((str(others[name]) for name in EXECUTED if name in others), ""),
         thinking=next((each for each in free if any(map(texts_of, table.cells[each]))), None),
         wordy=[str(column) for name, column in others.items()
                if name not in QUESTIONS and table.is_wordy(column)],
-        kinds={column.path[0]: Counter() for name, column in others.items()
-               if "sample" not in roles and name != "seed"
-               and table.has_kinds(column)},
+        kinds={name: Counter() for name in islice(kinds, 4)},
     )  # fmt: skip
 
 

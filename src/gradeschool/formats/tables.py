@@ -54,6 +54,9 @@ LARGEST_LITERAL = 64 * 2**10  # characters of a CSV cell that is parsed as a lis
 LISTS = ('["', "['", "[{")  # how such a cell begins
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
 OBJECTS = ("inputs", "outputs", "reference_outputs")  # columns of LangSmith that hold JSON
+# Names of lists that have the rows with one verdict.
+VERDICTS = {"correct", "right", "passed", "successes", "incorrect", "wrong", "failed", "failures",
+            "mistakes", "errors"}  # fmt: skip
 LONG_KEY = 30  # characters of a question that is the key of its row
 MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
 MOST_BLANK_LINES = 1_000_000  # of JSON lines or CSV
@@ -273,8 +276,8 @@ def _rows_in(value: Any, file: str) -> list[Any] | None:
     if len(objects) > 1:
         ranks = {name: _rank_of_row(item[0]) for name, item in objects.items()}
         named = [name for name in objects if ranks[name] == max(ranks.values())]
-        if len(named) == 1:
-            return objects[named[0]]
+        if len(named) == 1 or VERDICTS.issuperset(map(str.lower, named)):
+            return [row for name in named for row in objects[name]]
         if not ranks[named[0]]:
             raise InputError(
                 f"{file!r} has several lists of rows, {clip(', '.join(map(repr, named)), 200)}, "
@@ -283,6 +286,10 @@ def _rows_in(value: Any, file: str) -> list[Any] | None:
         return [{"run": name, **row} for name in named for row in objects[name]]
     if len(lists) == len(value) > 1 and len({len(item) for item in lists.values()}) == 1:
         return [dict(zip(value, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
+    if objects and VERDICTS.issuperset(map(str.lower, objects)):
+        raise InputError(
+            f"{file!r} has only the rows of {next(iter(objects))!r}; give a file with all rows"
+        )
     if tables:
         return [_unpacked(item) for item in max(tables.values(), key=len)]
     if isinstance(value.get("results"), Mapping):
