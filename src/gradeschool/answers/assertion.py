@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.quantities import WrittenNumber
-from gradeschool.answers.search import closing_brace
 
 REACH = 140  # characters before and after a number that may deny it
 # LaTeX and emphasis between words.
@@ -26,6 +25,7 @@ MARKUP = re.compile(
     r"\\(?:text)?color\{\w+\}|\\[a-zA-Z]+|\\[()\[\],;:! $]|</?[|a-z_]{3,20}>|[*_`{}$\"“”#]+|\\|\s+"
 )
 RELATIONS = (
+    ("\\geqslant", "≥"), ("\\leqslant", "≤"), ("\\max", "max"), ("\\min", "min"), ("\\infty", "∞"),
     ("\\neq", "≠"), ("\\ne", "≠"), ("\\geq", "≥"), ("\\leq", "≤"), ("\\ge", "≥"), ("\\le", "≤"),
     ("\\gt", ">"), ("\\lt", "<"), (">=", "≥"), ("<=", "≤"), ("=>", "≥"), ("\\pm", "±"),
     ("\\in", "∈"), ("\\ldots", "…"), ("\\dots", "…"), ("’", "'"),
@@ -163,7 +163,8 @@ TO = re.compile(
     r"|[-–—~]+|\.\.+|…|到|至)[ $]*(?=\d)"
 )
 RANGE = re.compile(
-    r"\b(?:from|between|от) [\d.,]+ ?[-–—]$|\b(?:between|entre|zwischen|между) [\d.,]+ (?:and|y|et"
+    r"\b(?:from|between|от) [\d.,]+ ?[-–—]$|\d ?(?:…|\.\.+)$"
+    r"|\b(?:between|entre|zwischen|между) [\d.,]+ (?:and|y|et"
     r"|und|e|и)$|(?:\b(?:ranges?|takes|lasts|costs|range) |^)(?:from )?[\d.,]+ to$"
 )
 # "17 or 18", "12, 15 or 18": one of several.
@@ -455,62 +456,18 @@ EXPRESSION_BEFORE = re.compile(
     r"|(?:(?<![A-Za-z])[b-hj-z]|\d[b-z]|²)(?:\^\{?\d\}?)?\s?[-−–]\s?)\Z"
 )
 WRITTEN_OUT = frozenset(
-    "mod sqrt of log ln sin cos tan exp \\log \\ln \\sin \\cos \\tan \\to".split()  # noqa: SIM905
+    "mod sqrt of log ln sin cos tan exp \\sqrt \\log \\ln \\sin \\cos \\tan \\to".split()  # noqa: SIM905
 )
 BESIDE_EXPRESSION = frozenset("abcdefghijklmnopqrstuvwxyz!(\\_π√∞θλ^}+*×·/-−–$")
 
 
-# A formula: after a marker or between marks of mathematics. What in it is no algebra.
-OPENERS = ("boxed{", "$", "\\(", "####")
-NO_ALGEBRA = re.compile(
-    r"\\(?:text[a-z]{0,6}|emph|mathrm|mathbf|mbox|operatorname|color)\s?\{[^{}]*\}|\\[^a-zA-Z]"
-    r"|\\(?:text[a-z]{0,6}|math[a-z]{2}|emph|bm|boldsymbol|[lL]arge|LARGE|mbox|left|right|q?quad"
-    r"|boxed|fbox|framebox|underline|displaystyle|space|thinspace|pounds|euro|approx|times|cdot"
-    r"|div|circ|degree|Rightarrow|rightarrow)(?![a-zA-Z])"
-)
-ALGEBRA = re.compile(
-    r"\\[a-zA-Z]+|[πθλφ√∞]|(?<![A-Za-z'’])(?![mgshlcaLCFKVWAI](?![A-Za-z]))[A-Za-z](?![A-Za-z'’])"
-)
-RELATION = re.compile(
-    r"=|≈|→|:|\\(?:approx|sim(?:eq)?|cong|implies|therefore|(?:Long)?[rR]ightarrow)(?![a-zA-Z])"
-)
-
-
-def is_algebraic(text: str, start: int, end: int) -> bool:
-    """Return whether the formula that contains a number has a letter in it: "f(15)", "15t + 2"."""
-    begin = max(0, start - 48)
-    left, opener = max((text.rfind(mark, begin, start), mark) for mark in OPENERS)
-    inside = left + len(opener)
-    if left < 0 or "\n" in text[inside:start]:
-        return False
-    if opener == "####":
-        stop = text.find("\n", end)
-        stop = len(text) if stop < 0 else stop
-        if stop - inside > 24:
-            return False
-    elif opener == "boxed{":
-        stop = closing_brace(text, inside, end + 64)
-    else:
-        stop = text.find("$" if opener == "$" else "\\)", end, end + 48)
-    if stop < 0 or (
-        opener == "$"
-        and text[inside : inside + 1].isdigit()
-        and text[stop : stop + 2].strip("$").isdigit()
-    ):
-        return False
-    before = RELATION.split(text[inside:start])[-1]
-    behind = RELATION.split(text[end:stop])[0]
-    return ALGEBRA.search(NO_ALGEBRA.sub(" ", f"{before}0{behind}")) is not None
-
-
 def is_part_of_expression(text: str, start: int, end: int) -> bool:
     """Return whether a number is a part of an expression that is not a number itself."""
-    if is_algebraic(text, start, end):
-        return True
     follows = text[end : end + 4].lstrip()[:1]
     if follows in BESIDE_EXPRESSION and EXPRESSION_BEHIND.match(text, end):
         return True
     before = text[max(0, start - 24) : start]
-    if before.endswith(" ") and before[-2:-1].isalpha() and before.split()[-1] not in WRITTEN_OUT:
+    word = re.split(r"[\s${(]", before.rstrip())[-1]
+    if before.endswith(" ") and before[-2:-1].isalpha() and word not in WRITTEN_OUT:
         return False
     return EXPRESSION_BEFORE.search(before.rstrip("$")) is not None

@@ -8,7 +8,7 @@ weights were set by hand; `benchmarks/ablation.py` shows what each of them decid
 from __future__ import annotations
 
 import re
-from itertools import chain, islice
+from itertools import islice
 
 from gradeschool.answers.assertion import DENIALS, doubt
 from gradeschool.answers.quantities import (
@@ -18,7 +18,6 @@ from gradeschool.answers.quantities import (
     negated,
     quantities,
     quantity_at,
-    same_value,
     word_quantities,
 )
 from gradeschool.answers.question import FILLERS, question_hints, stem
@@ -98,9 +97,6 @@ EQUALS_AFTER = re.compile(_UNIT_AFTER + r"(?:\\approx|[=≈])\s?(?P<right>[^\n=]
 REASON_ALONE = re.compile(r"(?i)[\s*]{0,6}(?:because|since)\s[^,=:\n]{1,160}[,.]?\s{0,9}")
 REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare)\s")
 PART = re.compile(r"\sof\s(?:which|whom)\b")
-BELOW_ZERO = re.compile(
-    r"\s?(?:°\s?[CF]?|degrees?)?(?:\s(?:Celsius|Fahrenheit))?\sbelow\s(?:zero|0)\b"
-)
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
@@ -161,25 +157,9 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
             if other.start != number.start
             and (objection not in DENIALS or other.value != number.value)
         ]
-    if not numbers:
+    if not numbers or (len(numbers) == 1 and REASON_ALONE.fullmatch(text, start, end)):
         return None
-    if len(numbers) > 1:
-        if number.value == UNRESOLVED:  # "He has seventeen apples (3 x 4 + 5)."
-            words = islice(word_quantities(text, start, numbers[0].start), MOST_NUMBERS)
-            return next((word for word in words if _follows_verb(text, start, word)), number)
-        return number
-    if REASON_ALONE.fullmatch(text, start, end):
-        return None
-    if number.value in question_hints(question).values and SETTING.search(
-        text[max(start, number.start - CONTEXT) : number.start]
-    ):  # "After 4 hours it is minus seven degrees."
-        words = islice(word_quantities(text, number.end, end), MOST_NUMBERS)
-        return next((word for word in words if _follows_verb(text, number.end, word)), number)
     return number
-
-
-def _follows_verb(text: str, start: int, number: WrittenNumber) -> bool:
-    return AFTER_VERB.search(text[max(start, number.start - CONTEXT) : number.start]) is not None
 
 
 def best_number(
@@ -257,9 +237,7 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
         return number._replace(value=negated(number.value))
     before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
     named = before[-5:].lower().endswith(("ative", "minus")) and NEGATIVE_BEFORE.search(before)
-    if named or (
-        text.find("below", number.end, number.end + 24) > 0 and BELOW_ZERO.match(text, number.end)
-    ):
+    if named:
         return number._replace(value=negated(number.value))
     return number
 
@@ -267,15 +245,6 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
 def has_equals(text: str, start: int, end: int) -> bool:
     """Return whether a piece of text works something out."""
     return EQUALS.search(text, start, end) is not None
-
-
-def offers_value(text: str, start: int, end: int, value: str) -> bool:
-    """Return whether a piece of text contains a value, in digits or in words."""
-    span = text, start, end
-    return any(
-        same_value(number.value, value)
-        for number in chain(quantities(*span), word_quantities(*span))
-    )
 
 
 def features(
@@ -381,15 +350,6 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
     if compared:
         names.append("compared")
     return names
-
-
-def is_given(text: str, number: WrittenNumber, end: int, question: str) -> bool:
-    """Return whether the question contains a quantity, with the word after it if there is one."""
-    hints = question_hints(question)
-    words = unit_words(text, number, end)
-    if not words:
-        return number.value in hints.values
-    return (number.value, stem(words[0])) in hints.givens
 
 
 def has_unit(text: str, number: WrittenNumber, end: int, question: str) -> bool:

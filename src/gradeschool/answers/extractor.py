@@ -9,9 +9,8 @@ of a sentence (`candidates`). Deterministic, linear, no model.
 from __future__ import annotations
 
 import re
-from itertools import islice
 
-from gradeschool.answers.assertion import DENIALS, doubt, is_part_of_expression, is_plainly_stated
+from gradeschool.answers.assertion import doubt, is_part_of_expression, is_plainly_stated
 from gradeschool.answers.candidates import (
     EQUALS,
     OPERAND_AFTER,
@@ -19,8 +18,6 @@ from gradeschool.answers.candidates import (
     UNRESOLVED,
     has_equals,
     has_unit,
-    is_given,
-    offers_value,
     sentence_numbers,
     skip_lead,
     stated_number,
@@ -44,7 +41,6 @@ from gradeschool.answers.regions import Marks, Region, committed_region, without
 from gradeschool.answers.statements import (
     CONCLUSION,
     REVISION,
-    AnswerSection,
     Confidence,
     ExtractedAnswer,
     Sentence,
@@ -138,12 +134,9 @@ def extract_final_answer(
     """
     region = without_annotations(committed_region(text, question, tuple(marks)))
     statement = last_statement(region.text, region.start, region.end, question)
-    if isinstance(statement, ExtractedAnswer) and _is_absurd(region, statement, question):
+    if statement is not None and _is_absurd(region, statement, question):
         statement = last_statement(region.text, region.start, statement.start, question)
         region = region._replace(end=statement.end if statement else region.text.rfind("\n") + 1)
-    if isinstance(statement, AnswerSection):
-        answer = _in_section(region, statement, question)
-        statement = answer if isinstance(answer, ExtractedAnswer) else None
     if statement is not None:
         answer = _revised(region, statement, question)
     elif region.thinking:
@@ -171,7 +164,12 @@ def _is_disowned(region: Region, answer: ExtractedAnswer, question: str) -> bool
         return True
     if is_plainly_stated(text, number):
         return False
-    marked = answer.confidence is Confidence.STATED
+    line = text[text.rfind("\n", region.start, number.start) + 1 : number.start]
+    marked = (
+        answer.confidence is Confidence.STATED
+        or "####" in line
+        or (":" in line and len(line.rpartition(":")[2]) < 24)  # "Answer: up to 15"
+    )
     return is_part_of_expression(text, number.start, number.end) or (
         doubt(text, region.start, region.end, number, question, marked) is not None
     )
@@ -192,10 +190,9 @@ def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
         return False
     if stated.value in text[region.start : stated.start].replace(",", "").replace(" ", ""):
         return False
-    before: ExtractedAnswer | AnswerSection | None
     place = text.rfind("\n", region.start, stated.start)
     before = last_statement(text, region.start, max(place, region.start), question)
-    if not isinstance(before, ExtractedAnswer):
+    if before is None:
         before = _closing(region._replace(end=max(place, region.start)), region.start,
                           max(place, region.start), question)  # fmt: skip
     return before is not None and len(before.value) + 3 < digits
@@ -204,19 +201,6 @@ def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
 def rests_on_guess(answer: ExtractedAnswer | None) -> bool:
     """Return whether an answer is only the last number of a text without a conclusion."""
     return answer is not None and answer.confidence is Confidence.GUESSED
-
-
-def _in_section(region: Region, section: AnswerSection, question: str) -> ExtractedAnswer | None:
-    """Return the answer in a longer piece of text after a marker: a statement or last sentence."""
-    text, start, end = region.text, section.start, section.end
-    inner = last_statement(text, start, end, question)
-    if isinstance(inner, ExtractedAnswer):
-        return inner
-    answer = _closing(region, start, end, question)
-    if answer is None:
-        return None
-    confidence = answer.confidence if "\n" in text[start:end].strip() else Confidence.STATED
-    return answer._replace(how=section.how, confidence=confidence)
 
 
 def _revised(region: Region, stated: ExtractedAnswer, question: str) -> ExtractedAnswer:
@@ -228,8 +212,6 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     text, end = region.text, region.end
     if end - stated.end > LONGEST_TAIL or DIGIT.search(text, stated.end, end) is None:
         return stated
-    if _is_taken_back(text, stated, end, question):
-        return stated._replace(value=UNRESOLVED)
     last = _last_with_number(text, stated.end, end)
     if last is None:
         return stated
@@ -237,7 +219,6 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     if number is None or number.value == UNRESOLVED or same_value(number.value, stated.value):
         return stated
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
-    retracted = RETRACTION.search(text, stated.end, number.start)
     concludes = CONCLUSION.match(text, last.start, last.end) is not None
     restates = restates_question(text[last.start : last.end], question)
     limited = LIMITED.match(text, stated.end, number.start) is not None
@@ -258,13 +239,6 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
             or has_equals(text, max(region.start, stated.start - 12), stated.start)
         )
     )
-    if (
-        not retracted
-        and not goes_on
-        and not (worked_out and (concludes or restates))
-        and offers_value(text, last.start, last.end, stated.value)
-    ):
-        return stated
     if breaks_off(text, last, number, question):
         return stated
     taken_back = (
@@ -286,15 +260,6 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         how = f"concluded after {stated.value} was stated"
         return ExtractedAnswer(*number, how, Confidence.CONCLUDED)
     return stated
-
-
-def _is_taken_back(text: str, stated: ExtractedAnswer, end: int, question: str) -> bool:
-    """Return whether a later sentence denies the stated number: "No, 15 is wrong"."""
-    return any(
-        same_value(number.value, stated.value)
-        and doubt(text, stated.end, end, number, question) in DENIALS
-        for number in islice(quantities(text, stated.end, end), MOST_DENIED)
-    )
 
 
 def _is_operand(text: str, start: int, end: int, value: str) -> bool:
@@ -358,7 +323,6 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     limit = end
     end = before_check(text, start, end)
     sentences = list(last_sentences(text, start, end))
-    repeats = False
     doubts = sentences and any(map(text[sentences[-1].start : end].__contains__, DOUBTS))
     for index, sentence in enumerate(sentences):
         span = sentence.start, sentence.end
@@ -381,25 +345,16 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
             or number.value in question_hints(question).values
         ):
             return None
-        if doubt(text, *span, number, question, _is_marked(text, sentence, number)):
-            return None
         opening = _opening(text, start, sentence, question)
         if opening is not None:
             return ExtractedAnswer(*opening, "in the opening sentence", Confidence.GUESSED)
-        if _is_asked(text, sentence, question) or (repeats and _is_given(text, sentence, question)):
-            repeats = True
+        if _is_asked(text, sentence, question):
             continue
         concludes = CONCLUSION.match(text, *span) is not None
         sure = concludes and (whole or not sentence.cut)
         confidence = Confidence.CONCLUDED if sure else Confidence.GUESSED
         return ExtractedAnswer(*number, "in the closing sentence", confidence)
     return None
-
-
-def _is_marked(text: str, sentence: Sentence, number: WrittenNumber) -> bool:
-    """Return whether a sentence announces its number: "#### at least 15", "Answer: up to 15"."""
-    before = text[sentence.start : number.start]
-    return "####" in before or (":" in before and len(before.rpartition(":")[2]) < 24)
 
 
 def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
@@ -413,16 +368,6 @@ def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
         return True
     rest = " ".join(words[1:])
     return rest in plain and len(rest) > SHORTEST_REPEATED and not DIGIT.search(words[0])
-
-
-def _is_given(text: str, sentence: Sentence, question: str) -> bool:
-    """Return whether a sentence has only numbers of the question and works nothing out."""
-    if has_equals(text, sentence.start, sentence.end):
-        return False
-    return all(
-        is_given(text, number, sentence.end, question)
-        for number in quantities(text, sentence.start, sentence.end)
-    )
 
 
 def _opening(text: str, start: int, closing: Sentence, question: str) -> WrittenNumber | None:
@@ -445,7 +390,7 @@ def _opening(text: str, start: int, closing: Sentence, question: str) -> Written
     opening = numbers[0] if len(numbers) == 1 else None
     if opening is None or opening.value in question_hints(question).values:
         return None
-    return None if offers_value(text, end, closing.start, opening.value) else opening
+    return opening
 
 
 def _printed(text: str, region: Region) -> ExtractedAnswer | None:

@@ -186,8 +186,6 @@ PROSE = re.compile(r"(?i)(?:json|markdown|md|latex|tex|math|yaml)[ \t]*\n")
 ANNOTATION = re.compile(r"<<([^<>\n=]{1,200}=)([^<>\n]{0,40})>>(?P<follows>\s?\\?[$€£]?-?[\d.])?")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
-# Maximum number of words ("Question:", "**Problem", "3:**") before a repeated question.
-MOST_LABEL_WORDS = 4
 
 
 class Region(NamedTuple):
@@ -272,7 +270,7 @@ def _run_on(text: str, start: int, end: int, question: str) -> int:
         number = int(match["number"] or 0)
         follows = number > 0 and number - 1 in numbers
         numbers.add(number)
-        if not spoken or _asks_again(text, label, question):
+        if not spoken:
             continue
         answered = STATED.search(text, max(start, label - PARAGRAPH), label) is not None
         if match["code"]:
@@ -305,7 +303,7 @@ def _other_question(text: str, start: int, end: int, question: str) -> int:
         return end
     for match in islice(ASKING.finditer(text, start, end), MOST_LABELS):
         place, asks = match.start(), match[1]
-        if asks in question or _asks_again(asks, 0, question) or SECOND_THOUGHT.match(asks):
+        if asks in question or SECOND_THOUGHT.match(asks):
             continue
         before = text[max(start, place - PARAGRAPH) : place]
         answered = STATED.search(before.rpartition("\n")[2]) is not None
@@ -343,15 +341,6 @@ def _relation(following: str, familiar: set[str]) -> float:
     if any(word[0].isdigit() and word not in familiar for word in words):
         return 0.0
     return len(words & familiar) / len(words)
-
-
-def _asks_again(text: str, start: int, question: str) -> bool:
-    """Return whether the question that follows is the original one."""
-    words = question.split()
-    if not words:
-        return False
-    following = text[start : start + len(question) + 2 * len(words) + 80].split()
-    return any(following[skip : skip + len(words)] == words for skip in range(MOST_LABEL_WORDS))
 
 
 def without_annotations(region: Region) -> Region:

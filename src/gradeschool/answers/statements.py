@@ -106,19 +106,9 @@ class ExtractedAnswer(NamedTuple):
     confidence: Confidence
 
 
-class AnswerSection(NamedTuple):
-    """A piece of text that a marker announces as the answer, longer than one number."""
-
-    start: int
-    end: int
-    how: str
-
-
-def last_statement(
-    text: str, start: int, end: int, question: str
-) -> ExtractedAnswer | AnswerSection | None:
+def last_statement(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     """Return the last explicit statement of an answer in a piece of text, None without one."""
-    last: ExtractedAnswer | AnswerSection | None = None
+    last: ExtractedAnswer | None = None
     for find in (_behind_answer, _in_box, _behind_hashes, _in_tag, _behind_pattern):
         statement = find(text, start if last is None else max(start, last.start - 9), end, question)
         if statement is not None and (last is None or statement.start > last.start):
@@ -211,26 +201,22 @@ def _box_beside(
     return number if fits else other
 
 
-def _in_tag(
-    text: str, start: int, end: int, question: str
-) -> ExtractedAnswer | AnswerSection | None:
+def _in_tag(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     for tag in reversed([*TAG.finditer(text, start, end)][-TRIES:]) if "<" in text else ():
         begin = tag.end()
         close = TAG_END.search(text, begin, end)
         stop = end if close is None else close.start()
         lines = text[begin:stop].strip()
         if "\n" in lines or len(lines) > REACH or SENTENCE_END.search(lines, 0, len(lines) - 1):
-            return AnswerSection(begin, stop, "between answer tags")
+            return last_statement(text, begin, stop, question)
         number = stated_number(text, begin, stop, question)
         if number is not None:
             return _stated(number, "between answer tags")
     return None
 
 
-def _behind_answer(
-    text: str, start: int, end: int, question: str
-) -> ExtractedAnswer | AnswerSection | None:
-    last: ExtractedAnswer | AnswerSection | None = None
+def _behind_answer(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
+    last: ExtractedAnswer | None = None
     for marker in ("nswer", "NSWER"):
         for place in _places(text, marker, start if last is None else last.start, end):
             statement = _announced(text, place, start, end, question)
@@ -242,7 +228,7 @@ def _behind_answer(
 
 def _announced(
     text: str, place: int, start: int, end: int, question: str
-) -> ExtractedAnswer | AnswerSection | None:
+) -> ExtractedAnswer | None:
     """Return the answer that "answer" at a place introduces, or closes ("18 is the answer")."""
     cue = ANSWER.match(text, place, end)
     if cue is None:
@@ -256,15 +242,13 @@ def _announced(
         is_list = item is not None and "\n" in text[place : number.start]
         return None if is_list else _stated(number, "after the last 'answer'")
     if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
-        return AnswerSection(begin, end, "in the closing sentence after 'answer:'")
+        return None
     close = SENTENCE_END.search(text, begin, stop)
     number = stated_number(text, begin, stop if close is None else close.start(), question)
     return None if number is None else _stated(number, "in the sentence of the last 'answer is'")
 
 
-def _behind_pattern(
-    text: str, start: int, end: int, question: str
-) -> ExtractedAnswer | AnswerSection | None:
+def _behind_pattern(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     """Match "Ans: 18", "Result = 18", other languages, and a line "A:" unless "B:" follows."""
     part = text[start:end]
     cue = None
@@ -485,6 +469,7 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
     return not (
         CONCLUSION.match(written)
         or "=" in written
+        or "nswer" in written
         or restates_question(written, question)
         or has_unit(text, number, stop, question)
     )
