@@ -12,12 +12,10 @@ from itertools import islice
 
 from gradeschool.answers.assertion import DENIALS, doubt
 from gradeschool.answers.quantities import (
-    NUMBER_IN_WORDS,
     PLAIN,
     WrittenNumber,
     negated,
     quantities,
-    quantity_at,
     word_quantities,
 )
 from gradeschool.answers.question import FILLERS, question_hints, stem
@@ -25,10 +23,10 @@ from gradeschool.answers.question import FILLERS, question_hints, stem
 MOST_NUMBERS, CONTEXT = 60, 48
 UNRESOLVED = ""  # the value of an expression without a stated result
 WEIGHTS = {
-    "result": 3.3, "result word": 2.5, "verb": 1.0, "word": 0.5, "setting": -1.5, "operand": -4.0,
+    "result": 3.3, "result word": 2.5, "verb": 1.0, "setting": -1.5, "operand": -4.0,
     "unit asked": 2.0, "other unit": -1.5, "other thing": -2.0, "given": -2.0, "given value": -1.5,
-    "asked name": 1.5, "asked alternative": 3.0, "compared": -2.5, "clause": -2.0, "drawn": 4.0,
-    "in parentheses": -1.5, "reason": -4.5, "working": -5.0, "last": 1.0, "earlier": -1.0,
+    "asked name": 1.5, "compared": -2.5, "clause": -2.0, "drawn": 4.0,
+    "in parentheses": -1.5, "reason": -4.5, "last": 1.0, "earlier": -1.0,
     "direct": 3.0,
 }  # fmt: skip
 EQUALS = re.compile(r"=|≈|\\approx|⇒|→|->|\\Rightarrow|\\rightarrow")
@@ -62,21 +60,12 @@ AFTER_VERB = re.compile(
     r"|over"
     r"|at\sleast|at\smost|up\sto))?" + _BEFORE
 )
-# Any other word may also be a verb: "covers 300 miles".
-AFTER_WORD = re.compile(
-    r"\b(?!(?:and|or|but|then|so|of|for|a|an|plus|minus|times|versus|vs|about|as|to|only|since"
-    r"|because|with|that|than|if|also|both|around|roughly|approximately|almost|nearly"
-    r"|exactly)\b)[a-z]{2,20}[\s*_]{1,3}\$?$"
-)
 SETTING = re.compile(
     r"\b(?i:after|in|during|within|over|every|each|per|first|last|next|past|all|the|these|those"
     r"|other|on|from|between|than|not|by|at|with|his|her|their|step|equation|hour|day|week|month"
     r"|year|problem|part|case|if|when|since|number|original|of|après|nach|después\sde|d['’]ici"
     r"|binnen)(?i:\s(?:the|about|only|a|an|his|her|their|all|of))?(?i:\s(?:first|last|next|other"
     r"|remaining))?[\s*(]{0,3}\$?$"
-)
-FOR = re.compile(
-    r"(?i)\bfor(?:\s(?:the|all|each|every|his|her|their))?(?:\s(?:first|last|next|other))?\s$"
 )
 OPERAND_BEFORE = re.compile(
     r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?"
@@ -92,11 +81,7 @@ OPERAND_AFTER = re.compile(
     r"|[−–-](?=\s?\\?\$?[\d(]|\s?[nxyz]\b)|x(?=\s?\\?\$?[\d(])|(?:times|plus|minus|divided\sby"
     r"|multiplied\sby)\s\\?[$(]?\d)"
 )
-EQUALS_AFTER = re.compile(_UNIT_AFTER + r"(?:\\approx|[=≈])\s?(?P<right>[^\n=]{0,12})")
-# "Because she has 4 schools," as the whole sentence.
-REASON_ALONE = re.compile(r"(?i)[\s*]{0,6}(?:because|since)\s[^,=:\n]{1,160}[,.]?\s{0,9}")
 REASON = re.compile(r"(?i)[\s,(](?:since|because|assuming|given\sthat|as\sthere\sare)\s")
-PART = re.compile(r"\sof\s(?:which|whom)\b")
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
@@ -106,14 +91,12 @@ ITEM = re.compile(
     r"[\s*>#(-]{0,8}(?:(?:(?i:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):]"
     r"|[A-Z][a-z]{2,9}\s\d{1,3}:)(?:\*\*)?(?=\s|\*|$)"
 )
-ALTERNATIVE = re.compile(r"(?i)(?:(?<!\\)\(|(?<!\()\b(or\b|i\.e\.|that\sis\b))[\s~$(,*.]{0,4}$")
 # The text after one of these adds details to a number before it: "so that 31 are left".
 CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose|so\sthat"
     r"|i\.e\.,?(?=\s[a-z])(?!\san?\s\$?\Z)|in\sother\swords,?|(?:by|from|for|of)\s\w+ing"
     r"|to\s(?!get|give|obtain|reach|find|be\b|have\b|\W|\d)\w+)\s"
 )
-WORD_BEFORE = re.compile(rf"{NUMBER_IN_WORDS}\s$", re.I)
 DRAWN = re.compile(
     r"(?i)[,;:]\s(?:so|thus|therefore|hence|meaning|which\smeans|(leaving\s\w+\swith))\b"
 )
@@ -121,7 +104,6 @@ MORE_THAN = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:more|less|fewer|(?!(?:oth|rath)er)\w{3,12}er)\sthan\b"
 )
 ANNOTATION = re.compile(r"<<[^<>\n]{1,200}>>"), ">>"
-WORKING = re.compile(r"\([^()\n]{0,60}?(?:[÷×+*·]|\d\s?[-−–/]\s?\$?\d)[^()\n]{0,60}\)")
 NEXT_WORDS = re.compile(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,12}(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?("
     r"(?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
@@ -157,7 +139,7 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
             if other.start != number.start
             and (objection not in DENIALS or other.value != number.value)
         ]
-    if not numbers or (len(numbers) == 1 and REASON_ALONE.fullmatch(text, start, end)):
+    if not numbers:
         return None
     return number
 
@@ -222,8 +204,6 @@ def _is_share(text: str, number: WrittenNumber, end: int, question: str) -> bool
     """Return whether a number is only a share of the result: "4 of which", "1/2 of"."""
     if not text.startswith(" of ", number.end) or number.end + 4 > end:
         return False
-    if PART.match(text, number.end, end):
-        return True
     return "/" in number.value and bool(question) and not question_hints(question).share
 
 
@@ -256,12 +236,14 @@ def features(
     reason = REASON.search(text, first.end, final.start)
     drawn = DRAWN.search(text, first.end, final.start)
     clause = CLAUSE.search(text, first.end, final.start)
-    workings = [match.span() for match in WORKING.finditer(text, start, end)]
     rows: list[list[str]] = []
     for index, number in enumerate(numbers):
         before = text[max(start, number.start - CONTEXT) : number.start]
         names = _in_words(text, before, number, end, question)
-        names += _in_equation(text, before, number, end, question)
+        if OPERAND_BEFORE.search(before) or OPERAND_AFTER.match(text, number.end, end):
+            names.append("operand")
+        elif AFTER_EQUALS.search(before):
+            names.append("result")
         if (
             reason is not None
             and number.start > reason.start()
@@ -270,22 +252,9 @@ def features(
             names.append("reason")
         elif clause is not None and number.start > clause.start() and "result" not in names:
             names.append("clause")
-        alternative = ALTERNATIVE.search(before)
-        if alternative is not None:
-            told = index and {"unit asked", "given"}.intersection(rows[-1])
-            restates = not question and (alternative[1] or "or").lower() != "or"
-            bare = (
-                alternative[1]
-                and text[number.end : number.end + 1] in ",.;"
-                and ":" not in number.value  # "or 2 hours and 40 minutes." has its units
-            )
-            better = not told and ("unit asked" in names or restates or bare)
-            names += ["asked alternative"] if better and index else []
         if drawn is not None and number.start > drawn.start():
             names += ["drawn"] if "unit asked" in names or not hints.units or drawn[1] else []
-        if any(opened < number.start < closed for opened, closed in workings):
-            names.append("working")
-        elif _in_parentheses(text, start, number):
+        if _in_parentheses(text, start, number):
             names.append("in parentheses")
         since = numbers[index - 1].end if index else start
         if hints.name and hints.name in text[since : number.start]:
@@ -296,30 +265,6 @@ def features(
             names.append("earlier")
         rows.append(names)
     return rows
-
-
-def _in_equation(
-    text: str, before: str, number: WrittenNumber, end: int, question: str
-) -> list[str]:
-    """Return the features of a number's place in an equation."""
-    names = []
-    operand = OPERAND_BEFORE.search(before) or OPERAND_AFTER.match(text, number.end, end)
-    if operand:
-        names.append("operand")
-    elif AFTER_EQUALS.search(before):
-        names.append("result")
-    equals = EQUALS_AFTER.match(text, number.end, end)
-    if equals is not None and not operand:
-        following = quantity_at(text, skip_lead(text, equals.start("right"), end), end)
-        if (
-            following is not None
-            and not OPERAND_AFTER.match(text, following.end, end)
-            and has_unit(text, number, end, question)
-            and not has_unit(text, following, end, question)
-            and ("$" in text[following.start : following.end] or unit_words(text, following, end))
-        ):
-            names.append("asked alternative")  # "10 cents = $0.10"
-    return names
 
 
 def _in_words(text: str, before: str, number: WrittenNumber, end: int, question: str) -> list[str]:
@@ -341,12 +286,10 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
     compared = not hints.compares and MORE_THAN.match(text, number.end, end) is not None
     if not compared and AFTER_RESULT_WORD.search(before):
         names.append("result word")
-    elif SETTING.search(before) or (not money and FOR.search(before)):
+    elif SETTING.search(before):
         names.append("setting")
     elif AFTER_VERB.search(before):
         names.append("verb")
-    elif AFTER_WORD.search(before):
-        names.append("word")
     if compared:
         names.append("compared")
     return names
@@ -382,6 +325,4 @@ def _in_parentheses(text: str, start: int, number: WrittenNumber) -> bool:
     opened = text.rfind("(", start, number.start)
     if opened < 0 or text[opened - 1] == "\\":
         return False
-    if text.startswith(")", number.end) and WORD_BEFORE.search(text[:opened][-30:]):
-        return False  # "twenty-four (24)"
     return opened > text.rfind(")", start, number.start)

@@ -37,7 +37,7 @@ from gradeschool.answers.question import (
     question_hints,
     restates_question,
 )
-from gradeschool.answers.regions import Marks, Region, committed_region, without_annotations
+from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.answers.statements import (
     CONCLUSION,
     REVISION,
@@ -59,13 +59,6 @@ __all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer", "rests_on_gu
 # A statement with more text than this after it is not examined again.
 LONGEST_TAIL = 20_000
 DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
-# After one of these, a text still works something out.
-DERIVED = re.compile(
-    r"(?i)\b(?:therefore|thus|hence|so|if|to\s(?:find|calculate|determine|get)|first,|need\sto"
-    r"|let)\b"
-)
-# Within the sentence of another number.
-RETRACTION = re.compile(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
 # Between two numbers: the first is taken back in a sentence of its own.
 TAKEN_BACK = re.compile(
     r"(?i)\b(?:(?:that|this|it)(?:['’]s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct))"
@@ -75,7 +68,6 @@ TAKEN_BACK = re.compile(
 # After a number that is no answer: "might think it is 12, but it is 15".
 CORRECTED = re.compile(r"[^\n\d]{0,80}(?:\bbut\b|[.!?]\s)")
 CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
-EXPLANATION = re.compile(r"(?i)\n[\s*#]{0,6}explanation\b")
 # Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 INLINE_CHOICES = re.compile(
@@ -93,24 +85,15 @@ UNKNOWN = re.compile(
     r"|insufficient|unknown|(?:problem|question)(?:\s\w+){0,3}\s(?:incorrect|flawed|inconsistent)"
     r"|(?:error|mistake|inconsistency)\sin\sthe\s(?:problem|question))\b"
 )
-DOUBTS = (
-    "not", "’t", "'t", "ossible", "nsufficient", "nknown", "nable", "ncorrect", "nconsistent",
-    "flawed", "n the problem", "n the question",
-)  # fmt: skip
 OUTPUT = re.compile(
     r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```(?:\s{0,3}[^\n\d`]{0,80})?"
     r"|\n#(?!#)[ \t]?(?:[Oo]utput|[Rr]esult|[Pp]rints)?:?[ \t]?([^\n]{1,80}))\s*$"
-)
-# A program, or the body of a function.
-PROGRAM = re.compile(
-    r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)|(?:[ \t]*+(?:#[^\n]*+"
-    r"|[a-z_]\w*+ [-+*/]?= [^\n]++)\n){2,80}[ \t]*+return "
 )
 # A program that is not run: its last line prints or returns a name.
 PROGRAM_END = re.compile(r"\n[ \t]*(?:print\([^\n]{1,200}\)|return [a-z_]\w*)\s{0,9}\Z")
 SOME_OF = 0.4  # the share of asked words in a sentence that is repeated, to be an answer
 DIGIT = re.compile(r"\d")
-MOST_STRONGER, SHORTEST_REPEATED, MOST_DENIED = 6, 15, 30
+SHORTEST_REPEATED = 15
 # Of digits: those of a number that may be absurd, and of no answer at all.
 FEWEST_ABSURD, MOST_DIGITS, MOST_BEFORE = 7, 25, 100
 # After a stated number: it answers only a part.
@@ -132,7 +115,7 @@ def extract_final_answer(
     known ones (`regions.MARKS`). Thinking counts only if there is no reply,
     and then only after a marker. Never raises; linear in the length of the text.
     """
-    region = without_annotations(committed_region(text, question, tuple(marks)))
+    region = committed_region(text, question, tuple(marks))
     statement = last_statement(region.text, region.start, region.end, question)
     if statement is not None and _is_absurd(region, statement, question):
         statement = last_statement(region.text, region.start, statement.start, question)
@@ -223,9 +206,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     restates = restates_question(text[last.start : last.end], question)
     limited = LIMITED.match(text, stated.end, number.start) is not None
     total = TOTAL.search(text, last.start, number.end + 24) is not None
-    checks = CHECK.search(text, stated.end, number.start) is not None or (
-        not question and EXPLANATION.search(text, stated.end, number.start) is not None
-    )
+    checks = CHECK.search(text, stated.end, number.start) is not None
     # "Step 2: \\boxed{30}. The total is 12 + 30 = 42." goes on from what was boxed.
     goes_on = (
         worked_out
@@ -242,10 +223,8 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     if breaks_off(text, last, number, question):
         return stated
     taken_back = (
-        RETRACTION.search(text, last.start, number.start)
-        or (REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end))
-        or TAKEN_BACK.search(text, stated.end, number.start)
-    )
+        REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
+    ) or TAKEN_BACK.search(text, stated.end, number.start)
     working_follows = (
         worked_out
         and text[number.end : number.end + 1] != ")"
@@ -318,19 +297,18 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         text, start, end
     ):
         return None
-    if PROGRAM.match(text, start, end) or PROGRAM_END.search(text, max(start, end - 240), end):
+    if PROGRAM_END.search(text, max(start, end - 240), end):
         return None
     limit = end
     end = before_check(text, start, end)
     sentences = list(last_sentences(text, start, end))
-    doubts = sentences and any(map(text[sentences[-1].start : end].__contains__, DOUBTS))
     for index, sentence in enumerate(sentences):
         span = sentence.start, sentence.end
         number = stated_number(text, *span, question)
         last = index == 0 and end == limit
         if last and not whole and breaks_off(text, sentence, number, question):
             return None
-        if (doubts and UNKNOWN.search(text, *span)) or is_next_item(text, sentence, end):
+        if UNKNOWN.search(text, *span) or is_next_item(text, sentence, end):
             return None
         written = text[sentence.start : sentence.end].rstrip()
         if number is None or is_aside(text, sentence):
@@ -376,11 +354,7 @@ def _opening(text: str, start: int, closing: Sentence, question: str) -> Written
     "The difference is $200. The first costs $450, while the second costs $250."
     """
     end = first_sentence_end(text, start, closing.start)
-    if (
-        end is None
-        or has_equals(text, start, closing.end)
-        or DERIVED.search(text, start, closing.end)
-    ):
+    if end is None or has_equals(text, start, closing.end):
         return None
     if not restates_question(text[start:end], question) or restates_question(
         text[closing.start : closing.end], question

@@ -72,8 +72,6 @@ SPACED = re.compile(
     r"(?<!\d )[1-9]\d{0,2}(?: \d{3})+(?:(?=[ \t]*(?:[.!?*]*\s*$|[.!?]\s|\n|[$}\\€£])|,\d\d?(?!\d)"
     r"| (?!x\b|and\b|or\b|to\b)[^\W\d_]{1,30})|(?<= 000)(?!\d|[.,:/ ]\d))(?P<cents>,\d\d?(?!\d))?"
 )
-# "Week 1 100 pages" is no number of thousands.
-LABELLED_NUMBER = re.compile(r"(?:\b[A-Z][a-z]+ |[\d)] ?[-+*/×÷x] ?)$")
 HOURS = re.compile(r"(\d{1,9}):(\d{2})")
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 MOST_POWER_DIGITS = 40
@@ -125,16 +123,6 @@ def word_quantities(text: str, start: int, end: int) -> Iterator[WrittenNumber]:
         value = word_value(match.group())
         if value is not None:
             yield WrittenNumber(str(value), *match.span())
-
-
-IN_TEXT_COMMAND = re.compile(r"\\text\s?\{([^{}]*)\}")
-
-
-def blank_text_commands(text: str) -> str:
-    r"""Return a text with the words of its \text{} as plain words, each character in its place."""
-    return IN_TEXT_COMMAND.sub(
-        lambda match: " " * (match.start(1) - match.start()) + match[1] + " ", text
-    )
 
 
 @lru_cache(8192)
@@ -214,7 +202,7 @@ def _quantity(match: re.Match[str], text: str, stop: int) -> WrittenNumber:
     if match["vulgar"]:
         return WrittenNumber(sign + VULGAR[match["vulgar"]], *match.span())
     spaced = SPACED.match(text, match.start("whole"), stop) if match["whole"] else None
-    if spaced is not None and not LABELLED_NUMBER.search(text[: match.start()][-24:]):
+    if spaced is not None:
         digits = spaced[0].replace(" ", "").replace(",", ".")
         return WrittenNumber(canonical(sign + digits), match.start(), spaced.end())
     number = canonical(sign + _plain(match))

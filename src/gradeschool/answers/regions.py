@@ -157,10 +157,6 @@ SOFT = re.compile(
     r"\n[ \t>*#]{0,8}(?:Problem|Exercise|Example|User|Human|Student|Input)\b(?!\s?#?\d)"
 )
 FINAL = re.compile(r"####|boxed\{|<answer>|[Ff]inal answer")
-TASK = re.compile(
-    r"(?i)[\s>*#]{0,8}(?:solve|find|calculate|compute|evaluate|simplify|determine|convert|write"
-    r"|explain|describe|translate|list|name|(?:the\s)?following)\b"
-)
 SECOND_THOUGHT = re.compile(
     r"(?i)[\s*#]{0,4}(?:(?:wait|but|hmm|let|now|so|is|why|then|next|however|step)\b"
     r"|[^.?]{0,30}(?:check|verif|correct|sure|again|recount|recalculat))"
@@ -182,8 +178,6 @@ ROLES = re.compile(
 )
 # A fenced block in one of these languages contains an answer, not a program.
 PROSE = re.compile(r"(?i)(?:json|markdown|md|latex|tex|math|yaml)[ \t]*\n")
-# "48/2 = <<48/2=24>>24": the calculator's annotation; its result counts if no number follows it.
-ANNOTATION = re.compile(r"<<([^<>\n=]{1,200}=)([^<>\n]{0,40})>>(?P<follows>\s?\\?[$€£]?-?[\d.])?")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
 
@@ -279,7 +273,10 @@ def _run_on(text: str, start: int, end: int, question: str) -> int:
             continue
         if match["extra"] or SOFT.match(text, label):  # "Extra cost: 3", "Student: 5"
             is_final = not answered or FINAL.search(text, begin, end) is not None
-            if is_final and not _sets_task(text, begin, end):
+            if (
+                is_final
+                and "?" not in text[begin : min(end, begin + PARAGRAPH)].partition("\n\n")[0]
+            ):
                 continue
         opening = text[start : start + 2 * PARAGRAPH]
         divided = (
@@ -314,14 +311,6 @@ def _other_question(text: str, start: int, end: int, question: str) -> int:
     return end
 
 
-def _sets_task(text: str, start: int, end: int) -> bool:
-    """Return whether the paragraph after a label asks something or sets a task with numbers."""
-    stop = text.find("\n\n", start, end)
-    paragraph = text[start : min(end, start + PARAGRAPH) if stop < 0 else stop].lstrip(" \t*:.)#\n")
-    line = paragraph.partition("\n")[0]
-    return "?" in paragraph or (TASK.match(line) is not None and "=" not in line)
-
-
 def _words(text: str) -> set[str]:
     """Return the numbers and the longer words of a text, without common ones."""
     return {
@@ -341,19 +330,6 @@ def _relation(following: str, familiar: set[str]) -> float:
     if any(word[0].isdigit() and word not in familiar for word in words):
         return 0.0
     return len(words & familiar) / len(words)
-
-
-def without_annotations(region: Region) -> Region:
-    """Return a region with the calculator's annotations blanked out."""
-    if "<<" not in region.text:
-        return region
-    return region._replace(text=ANNOTATION.sub(_without_annotation, region.text))
-
-
-def _without_annotation(match: re.Match[str]) -> str:
-    follows = match["follows"] or ""
-    result = " " * len(match[2]) if follows else match[2]
-    return " " * (len(match[1]) + 2) + result + "  " + follows
 
 
 def _without_code(text: str, start: int, end: int) -> str:

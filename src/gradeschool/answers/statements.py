@@ -22,7 +22,6 @@ from gradeschool.answers.candidates import (
 from gradeschool.answers.quantities import (
     WORD_NUMBER,
     WrittenNumber,
-    blank_text_commands,
     quantity_at,
     word_quantities,
 )
@@ -65,16 +64,10 @@ SCRIPT_SIGNS = (
     "答", "답", "твет", "উত্তর", "సమాధానం", "జవాబు", "คำตอบ", "éponse", "ésultat", "ösung",
 )  # fmt: skip
 LINE_A = re.compile(r"\n[ \t>*]{0,4}A[*]{0,2}[ \t]?:|\A[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
-LINE_B = re.compile(r"(?:\n[ \t>*]{0,4}|[,;]?\s{1,3})B[*]{0,2}[ \t]?:")
 LINE_A_SIGNS = ("A:", "A**:", "A :")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
 # A line that ends in "=" continues on the next.
 SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？।]|(?<![=≈])(?<![=≈] )\n")
-# Several numbers in a box; "1, 250" may be a slip for 1,250.
-LIST = re.compile(
-    r"\s?\$?-?\d+(?:\.\d+)?(?:[,;]\s?(?!\d{3}\b)\$?-?\d+(?:\.\d+)?){1,9}\s?"
-    r"|\s?\\?[{(\[]\s?\d[\d., ]{0,40},\s?\d[\d.]{0,12}\s?\\?[})\]]\s?"
-)
 # "1, 800" alone is a slip for 1,800.
 COMMA_SLIP = re.compile(r"([1-9]\d{0,2}), (\d{3})(?=[.\s]*(?:\Z|\n)|[}*$])")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
@@ -169,10 +162,6 @@ def _boxed(text: str, inside: int, end: int, question: str) -> WrittenNumber | N
             slip = COMMA_SLIP.fullmatch(text, inside + 1, close)
             if slip is not None:
                 return WrittenNumber(slip[1] + slip[2], *slip.span())
-            if LIST.fullmatch(text, inside + 1, close):  # several answers, so no number
-                return WrittenNumber(text[inside + 1 : close].strip(), inside + 1, close)
-        if text.find("\\text", inside, close) >= 0:
-            text = text[:inside] + blank_text_commands(text[inside:close]) + text[close:]
         return stated_number(text, inside + 1, close, question)
     return _direct(text, inside, min(end, inside + 40), question)
 
@@ -254,8 +243,6 @@ def _behind_pattern(text: str, start: int, end: int, question: str) -> Extracted
     cue = None
     if "A" in part and _holds(part, LINE_A_SIGNS):
         cue = _last(LINE_A, text, start, end)
-        if cue is not None and LINE_B.search(text, cue.end(), end):
-            cue = None
     if cue is None and _holds(part, SHORT_SIGNS):
         cue = _last(SHORT, text, start, end)
     if cue is None and (
@@ -355,7 +342,6 @@ ASIDE = re.compile(
     r"|had\s(?:\w+\s){1,4}been\b|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$"
     r"|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
 )
-QUESTION = re.compile(r"\?[\s\"'*)]*$")
 # Phrases that begin a check of the result.
 CHECK = re.compile(
     r"(?i)(?:\n|(?<=[.!?*])\s)[\s*#>_(-]{0,6}(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s"
@@ -374,14 +360,12 @@ DANGLING = re.compile(
     r"|have|had|the|an?|of|and|or|by|plus|minus|times|with|for|to|from|at|in|on|per|than|every|his"
     r"|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
 )
-UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq|cu)\.?\s)?(?:in|times)\s*$")
 # Maximum number of words in a unit after the number of an unfinished sentence.
 LONGEST_UNIT = 4
 # A longer number is a model repeating digits.
 MOST_DIGITS = 50
 # Minimum length of text whose repetition counts as going round; the second for short sentences.
 SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
-STEP_LABEL = re.compile(r"([A-Z][a-z]{2,9}) (\d{1,3}):")
 
 
 class Sentence(NamedTuple):
@@ -417,10 +401,12 @@ def first_sentence_end(text: str, start: int, end: int) -> int | None:
 
 def is_aside(text: str, sentence: Sentence) -> bool:
     """Return whether a sentence asks something, or adds a note to the text before."""
-    if ASIDE.match(text, sentence.start, sentence.end):
-        return text.find("=", sentence.start, sentence.end) < 0
-    asks = QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
-    return asks and text.find("=", sentence.start, sentence.end) < 0
+    if text.find("=", sentence.start, sentence.end) >= 0:
+        return False
+    asks = (
+        text[max(sentence.start, sentence.end - 12) : sentence.end].rstrip(" \n\"'*)").endswith("?")
+    )
+    return asks or ASIDE.match(text, sentence.start, sentence.end) is not None
 
 
 def before_check(text: str, start: int, end: int) -> int:
@@ -437,7 +423,7 @@ def before_check(text: str, start: int, end: int) -> int:
 def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, question: str) -> bool:
     """Return whether an unfinished last sentence leads to a figure that is missing."""
     written = text[sentence.start : sentence.end].rstrip()
-    if DANGLING.search(written[-40:]) and not UNIT_AT_END.search(written[-12:]):
+    if DANGLING.search(written[-40:]):
         return True
     if not sentence.cut:
         return False
@@ -478,8 +464,6 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
 def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
     """Return whether a text breaks off after the number of a list's next item."""
     written = text[sentence.start : sentence.end].strip().rstrip(".)")
-    if label := STEP_LABEL.fullmatch(written):
-        return f"\n{label[1]} {int(label[2]) - 1}:" in text[: sentence.start]
     if len(written) > 3 or not written.isdecimal() or text[sentence.end : end].strip():
         return False
     return any(f"\n{int(written) - 1}{mark} " in text[: sentence.start] for mark in ".)")
