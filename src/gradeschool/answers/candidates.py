@@ -67,6 +67,9 @@ SETTING = re.compile(
     r"|binnen)(?i:\s(?:the|about|only|a|an|his|her|their|all|of))?(?i:\s(?:first|last|next|other"
     r"|remaining))?[\s*(]{0,3}\$?$"
 )
+FOR = re.compile(
+    r"(?i)\bfor(?:\s(?:the|all|each|every|his|her|their))?(?:\s(?:first|last|next|other))?\s$"
+)
 OPERAND_BEFORE = re.compile(
     r"(?:[\w)}%¢\]]\s{0,3}\\?[$)]?\s?"
     r"(?:[+×÷·/^]|\\times|\\div|\\cdot|[−–-]|\*)|[\d)%}]\s{0,2}\$?\s?x|\b(?:plus"
@@ -217,7 +220,7 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
         return number._replace(value=negated(number.value))
     before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
     named = before[-5:].lower().endswith(("ative", "minus")) and NEGATIVE_BEFORE.search(before)
-    if named:
+    if named or "below zero" in text[number.end : number.end + 24]:
         return number._replace(value=negated(number.value))
     return number
 
@@ -286,7 +289,7 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
     compared = not hints.compares and MORE_THAN.match(text, number.end, end) is not None
     if not compared and AFTER_RESULT_WORD.search(before):
         names.append("result word")
-    elif SETTING.search(before):
+    elif SETTING.search(before) or (not money and FOR.search(before)):
         names.append("setting")
     elif AFTER_VERB.search(before):
         names.append("verb")

@@ -120,6 +120,7 @@ def extract_final_answer(
     if statement is not None and _is_absurd(region, statement, question):
         statement = last_statement(region.text, region.start, statement.start, question)
         region = region._replace(end=statement.end if statement else region.text.rfind("\n") + 1)
+    answer: ExtractedAnswer | None
     if statement is not None:
         answer = _revised(region, statement, question)
     elif region.thinking:

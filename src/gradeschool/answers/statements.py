@@ -360,6 +360,7 @@ DANGLING = re.compile(
     r"|have|had|the|an?|of|and|or|by|plus|minus|times|with|for|to|from|at|in|on|per|than|every|his"
     r"|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
 )
+UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq|cu)\.?\s)?(?:in|times)\s*$")
 # Maximum number of words in a unit after the number of an unfinished sentence.
 LONGEST_UNIT = 4
 # A longer number is a model repeating digits.
@@ -423,7 +424,7 @@ def before_check(text: str, start: int, end: int) -> int:
 def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, question: str) -> bool:
     """Return whether an unfinished last sentence leads to a figure that is missing."""
     written = text[sentence.start : sentence.end].rstrip()
-    if DANGLING.search(written[-40:]):
+    if DANGLING.search(written[-40:]) and not UNIT_AT_END.search(written[-12:]):
         return True
     if not sentence.cut:
         return False
