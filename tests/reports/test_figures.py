@@ -16,7 +16,6 @@ from gradeschool.reports.figures import (
     Dot,
     Panel,
     draw_accuracies,
-    draw_causes,
     draw_curves,
     save_figure,
 )
@@ -71,9 +70,6 @@ def test_figures_of_a_run_show_their_numbers() -> None:
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
     failing = [("c", replace(results[0], accuracy_bounds=Interval(0.25, 0.75)))]
     assert "25.0–75.0" in texts_of(lambda canvas: draw_accuracies(failing, None, canvas))
-    causes = [("wrong value", 996), ("empty", 4)]
-    texts = texts_of(lambda canvas: draw_causes(causes, canvas))
-    assert {"996  (100%)", "4  (<1%)"} <= set(texts)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +96,8 @@ def test_figures_of_runs_are_written(gradeschool: Command, tmp_path: Path) -> No
         *({"index": index, "run": "failed", "error": "boom"} for index in range(5)),
     ]
     for file, names in (
-        (samples, {"causes", "curves", "scorers", "steps"}),
-        (rows(tmp_path / "two.jsonl", two), {"1-x_.._y-scorers", "2-failed-causes", "runs"}),
+        (samples, {"curves", "scorers", "steps"}),
+        (rows(tmp_path / "two.jsonl", two), {"1-x_.._y-scorers", "runs"}),
     ):
         folder = tmp_path / file.stem
         result = gradeschool("report", file, "-d", problems, "--figures", folder)

@@ -80,7 +80,7 @@ UNDATED: Mapping[str, dict[str, None]] = {
 }
 MOST_TICKS = 9
 MOST_NAMES = 6  # in the legend of a figure that is one column wide
-MOST_SCORERS, MOST_CAUSES = 24, 12
+MOST_SCORERS = 24
 
 Draw = Callable[[Any], None]
 
@@ -184,7 +184,7 @@ def _short(x: float) -> str:
 def write_figures(runs: Sequence[Judged], folder: Path) -> list[Path]:
     """Write every figure of some runs into a folder, as SVG, PDF and PNG; return the files.
 
-    A figure without data (such as causes of a run without misses) is left out, as are scorers that
+    A figure without data (such as steps without solutions) is left out, as are scorers that
     find no answer in most completions, or nothing correct; the headline scorer is always shown if
     it has a verdict at all. Raises MissingExtraError without matplotlib, InputError if the folder
     cannot be used.
@@ -215,11 +215,6 @@ def write_figures(runs: Sequence[Judged], folder: Path) -> list[Path]:
                 rows.append((f"{clip(each.names[0], 44)}{more}", each.result))
             owns = [each.own for each in groups]
             add_accuracies(f"{prefix}scorers", rows, owns.index(True) if any(owns) else None)
-        if ordered := judged.causes():
-            rest = sum(number for _, number in ordered[MOST_CAUSES:])
-            causes = [*ordered[:MOST_CAUSES], *([("other causes", rest)] if rest else [])]
-            drawn = partial(draw_causes, causes)
-            figures.append((f"{prefix}causes", COLUMN, 0.4 + ROW * len(causes), drawn))
         if judged.result.judged and (steps := accuracy_by_steps(judged)):
             drawn = partial(draw_steps, steps, judged.result.accuracy)
             figures.append((f"{prefix}steps", COLUMN, 2.0, drawn))
@@ -253,14 +248,6 @@ def curves_over_k(runs: Sequence[Judged]) -> list[Panel]:
     return [Panel(series, x, title=title) for title, series in titled.items() if series]
 
 
-def _name_rows(ax: Any, names: Sequence[str]) -> range:
-    """Label the rows of a chart, the first on top; return their places."""
-    places = range(len(names) - 1, -1, -1)
-    ax.set_yticks(places, [plain(name, 50) for name in names], fontsize=7)
-    ax.tick_params(axis="y", length=0)
-    return places
-
-
 def draw_accuracies(
     rows: Sequence[tuple[str, ScorerResult]], headline: int | None, canvas: Any
 ) -> None:
@@ -269,7 +256,9 @@ def draw_accuracies(
     if headline is not None:
         own = rows[headline][1].accuracy
         ax.axvline(own, color=BLUE, linewidth=0.7, linestyle=DOTTED, zorder=0)
-    places = _name_rows(ax, [name for name, _ in rows])
+    places = range(len(rows) - 1, -1, -1)  # the first on top
+    ax.set_yticks(places, [plain(name, 50) for name, _ in rows], fontsize=7)
+    ax.tick_params(axis="y", length=0)
     for index, (place, (_, result)) in enumerate(zip(places, rows, strict=True)):
         colour, marker = (BLUE, "D") if index == headline else (INK, "o")
         ax.hlines(place, *result.ci95, color=colour, linewidth=1.1)
@@ -282,21 +271,6 @@ def draw_accuracies(
     ax.grid(axis="x")
     ax.spines["left"].set_visible(False)
     ax.set_xlabel("Accuracy (%)")
-
-
-def draw_causes(causes: Sequence[tuple[str, int]], canvas: Any) -> None:
-    """Draw a bar for each cause, with its count."""
-    ax, counts = canvas.subplots(), [number for _, number in causes]
-    places, total = _name_rows(ax, [name for name, _ in causes]), sum(counts)
-    ax.barh(places, counts, height=0.62, color=SKY, linewidth=0)
-    for place, count in zip(places, counts, strict=True):
-        share = "<1" if count < 0.005 * total else f"{100 * count / total:.0f}"
-        ax.annotate(f"{count:,}  ({share}%)", (count, place), (3, 0), textcoords="offset points",
-                    va="center", fontsize=7)  # fmt: skip
-    ax.set_xlim(0, max(counts) * 1.28)
-    ax.set_xticks([])
-    ax.spines["bottom"].set_visible(False)
-    ax.set_xlabel("Completions")
 
 
 def draw_steps(classes: Sequence[tuple[str, ScorerResult, int]], level: float, canvas: Any) -> None:
