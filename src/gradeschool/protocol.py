@@ -95,11 +95,14 @@ class Protocol:
         for key, value in given.items():
             is_right, advice = CHANGES[key]
             is_list = key in ("stop", "scorers")
-            value = [value] if is_list and isinstance(value, str) else value
+            if is_list and isinstance(value, str):
+                value = [value]
             if not is_right(value):
                 raise InputError(f"{key} is {clip(repr(value))}; {advice}")
-            value = [text for text in value if text] if is_list else value
-            value = float(value) if key in ("temperature", "top_p") else value
+            if is_list:
+                value = [text for text in value if text]
+            elif key in ("temperature", "top_p"):
+                value = float(value)
             changed = _changed(protocol, key, value)
             if changed != protocol:
                 protocol, made[key] = changed, value
