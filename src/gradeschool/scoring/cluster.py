@@ -137,7 +137,7 @@ def rows_on_ray(
             first = enumerate(_rows_of_block(head), start=1)
             source.begin([row._replace(number=number) for number, row in first if row])
         if source.checks is not None:
-            source.checks.add(map(source.matcher.match, source.file.head))
+            source.checks.add(list(map(source.matcher.match, source.file.head)))
             source.warn(
                 f"{source.name!r}: on Ray, only the first {len(source.file.head)} rows are checked "
                 "for columns, ids and golds that were taken wrongly; score it once without --engine"
