@@ -11,6 +11,8 @@ import pyarrow as arrow
 import pytest
 from pyarrow import parquet
 
+from gradeschool.errors import GradeschoolError
+from gradeschool.scoring import cluster
 from tests.support.command import run_script
 from tests.support.real_rows import NAMES, real_rows
 
@@ -41,12 +43,14 @@ def folder(rows: Sequence[dict[str, Any]], tmp_path_factory: pytest.TempPathFact
 
 @pytest.mark.parametrize("name", ["lines.jsonl", "*.parquet"])
 def test_ray_gives_the_same_scores(data: Path, folder: Path, tmp_path: Path, name: str) -> None:
-    """Output, messages, exit status and every row of the table of verdicts."""
+    """Output, exit status, every row of the table of verdicts, and messages but for one."""
     problems = data / "gsm8k" / "test.jsonl"
     words = ("score", folder / name, "-d", problems, "--scorer", *NAMES, "--json", "-o")
     here = run_script(*words, tmp_path / "here.jsonl")
     ray = run_script(*words, tmp_path / "ray.jsonl", "--engine", "ray")
-    assert ray == here
+    assert (ray.status, ray.out) == (here.status, here.out)
+    [more] = {*ray.err.splitlines()} - {*here.err.splitlines()}
+    assert "on Ray, only the first 64 rows are checked" in more
     assert here.status == 3
     assert (tmp_path / "ray.jsonl").read_text() == (tmp_path / "here.jsonl").read_text()
 
@@ -66,3 +70,14 @@ def test_a_format_that_ray_does_not_read(tmp_path: Path) -> None:
     path.write_text("question,response,gold\nWhat?,#### 5,5\n")
     result = run_script("score", path, "--engine", "ray")
     assert (result.status, "reads Parquet and JSON Lines" in result.err) == (2, True)
+
+
+def test_a_ray_that_does_not_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(**options: object) -> None:
+        raise Exception("The current node timed out during startup.")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr("ray.init", init)
+    message = r"^cannot start Ray: .*; start it with `ray start"
+    with pytest.raises(GradeschoolError, match=message), cluster._ray_session():
+        pass

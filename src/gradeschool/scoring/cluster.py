@@ -21,6 +21,7 @@ from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.samples import UNNAMED
 from gradeschool.formats.tables import Row, parse_line
+from gradeschool.scorer import clip
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.score import ScoredRow, score_batch
 from gradeschool.scoring.sources import Source, no_such_run
@@ -89,6 +90,12 @@ def _ray_session() -> Iterator[Any]:
                 ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
         except (ConnectionError, ValueError) as error:
             raise InputError(f"cannot join Ray at RAY_ADDRESS={address!r}: {error}") from error
+        except Exception as error:
+            reason = clip(" ".join(str(error).split()), MESSAGE_CHARACTERS)
+            raise GradeschoolError(
+                f"cannot start Ray: {reason}; start it with `ray start --head`, then give "
+                "RAY_ADDRESS=auto"
+            ) from error
     try:
         yield ray
     except ray.exceptions.RayTaskError as error:
