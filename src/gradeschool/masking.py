@@ -137,12 +137,16 @@ def shown_address(text: str) -> str:
 def masked_streams() -> Iterator[None]:
     """Mask everything printed to stdout and stderr in the block, tracebacks included.
 
-    Once stderr is closed or full, what is printed there is dropped: a command goes on without it.
+    What is printed to a stream that was closed before the start is dropped, and to stderr also once
+    it is closed or full: a command goes on without it.
     """
     streams = sys.stdout, sys.stderr
-    sys.stdout = cast("TextIO", _MaskedStream(streams[0]))
     # None if it was closed before the start (2>&-).
-    stderr = streams[1] or open(os.devnull, "w")  # noqa: SIM115, PTH123  (used to the end)
+    stdout, stderr = (
+        stream or open(os.devnull, "w")  # noqa: SIM115, PTH123  (used to the end)
+        for stream in streams
+    )
+    sys.stdout = cast("TextIO", _MaskedStream(stdout))
     sys.stderr = cast("TextIO", _MaskedStream(stderr, may_fail=True))
     try:
         yield

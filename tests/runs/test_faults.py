@@ -288,7 +288,7 @@ def test_each_server_gets_its_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "2> >(exit)"])
+@pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "2> >(exit)", "2>&- >&-"])
 def test_a_run_without_stderr_goes_on_and_ends_right(redirection: str, tmp_path: Path) -> None:
     problems = write_sums(tmp_path / "problems.jsonl", 60)
     with fault_server() as server:

@@ -474,13 +474,15 @@ def address_parts(address: str, name: str = "the address", is_proxy: bool = Fals
         usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:  # unmatched brackets, a port above 65535
         usable = False
-    shown = shown_address(address)  # registers a password
     if not usable:
         raise InputError(
-            f"{name} {shown!r} is not a usable http:// or https:// URL; give one such as "
-            "http://HOST:PORT/v1"
+            f"{name} {shown_address(address)!r} is not a usable http:// or https:// URL; give one "
+            "such as http://HOST:PORT/v1"
         )
-    if not is_proxy and ("@" in address or parts.query or parts.fragment):
+    if "@" in address or parts.query or parts.fragment:
+        shown = shown_address(address)  # registers a password
+        if is_proxy:
+            return parts
         raise InputError(
             f"{name} {shown!r} contains a user name, password, query or fragment; put the key into "
             "the environment (GRADESCHOOL_API_KEY, or OPENAI_API_KEY for openai/NAME)"
