@@ -31,6 +31,7 @@ REFUSED = {
     **dict.fromkeys((r"7\pi", r"2^{10}", r"3\sqrt{2}", "4a-2", "x^2+1", "1-1/e"), "expression"),
     "12:30": "expression",
     **dict.fromkeys(("18 or 19", "(1,2)", "3,5", "2 hours 30 minutes"), "several numbers"),
+    **dict.fromkeys(("1.5 million", "2 dozen eggs", "#### $3 thousand"), "multiplies"),
     **dict.fromkeys(("A", "twenty", r"\pi"), "no number"), "": "empty", "1/0": "divides by zero",
     "He has 3 hats and 4 caps, then buys 5. What a day.": "several numbers",
 }  # fmt: skip

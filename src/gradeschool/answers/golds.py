@@ -42,6 +42,7 @@ QUANTITY = re.compile(
       | (?P<number>{DIGITS}) (?P<power>[eE][-+]?\d{{1,4}}(?!\w))? )""",
     re.VERBOSE,
 )
+MULTIPLIED = re.compile(r"\s*(?:hundred|thousand|million|billion|trillion|dozen)s?\b", re.I)
 SIGNS = re.compile(r"[\\^=*+<>|_\u221a\u03c0]|\d\s?[-/]|(?<=\d)-(?=\d)")
 
 
@@ -78,6 +79,8 @@ def read_gold(gold: object, expressions: bool = False) -> str:
     found = list(QUANTITY.finditer(text))
     if not found:
         raise _refused(gold, "contains no number")
+    if MULTIPLIED.match(text, found[-1].end()):
+        raise _refused(gold, "has a word that multiplies it")
     around = f"{text[: found[0].start()]} {text[found[-1].end() :]}"
     if len(found) == 1 and not _is_attached(text, found[0]) and not SIGNS.search(around):
         return _value(gold, found[0])

@@ -215,6 +215,10 @@ class Columns:
         if failure is None and not texts:
             failure = first_given(fields, ERRORS)
         error = "" if failure is None else error_text(failure, bool(texts and any(texts)))
+        if self.in_order:
+            reference = Reference(gold=gold, order=self.rows[run])
+            self.rows[run] += 1
+            self.last_run = run
         if not texts:
             if not error:
                 value = "null" if content is None else shown(content)
@@ -222,11 +226,7 @@ class Columns:
                 fault = f"has no text: its {column!r} is {value}; give a string"
                 return [Sample(number, run or UNNAMED, fault=fault)]
             texts, default_run = [""], UNNAMED
-        if self.in_order:
-            reference = Reference(gold=gold, order=self.rows[run])
-            self.rows[run] += 1
-            self.last_run = run
-        else:
+        if not self.in_order:
             id = None if id is None else parse_id(id)
             *turns, question = (None,) if asked is None else question_texts(asked) or (None,)
             in_text = id is None and question is None and gold is None
@@ -469,7 +469,7 @@ class _Table:
         """Return whether a column has a few short texts or whole numbers."""
         values = self.cells[column]
         return len(values) == len(self.rows) and all(
-            isinstance(value, str | int) and len(str(value)) <= SHORT for value in values
+            type(value) in (str, int) and len(str(value)) <= SHORT for value in values
         ) and len(set(values)) <= MOST_KINDS  # fmt: skip
 
     def are_flags(self, column: Column) -> bool:

@@ -59,7 +59,7 @@ ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost o
 SHORT, LETTERS, BEGIN = 300, 60, 4  # characters of texts that are compared, of what is compared
 FEW_LETTERS = 12  # beside a number, these say nothing
 MOST_ALIKE, MANY_ALIKE = 10_000, 0.05  # kinds of such texts; the share that is said
-NO_DIGITS = str.maketrans("", "", string.digits)
+WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 MARKS = 3  # rare words of a question; a text with one of them is about it
 DIGIT, DIGITS = re.compile(r"\d"), tuple("0123456789.,-")
 TEXT_COMMAND = "name the column of the model's texts: --columns response=COLUMN"
@@ -300,9 +300,9 @@ class Checks:
                 continue
             if len(text) <= SHORT:
                 self._count_alike(text, False)
-            if not problem.question:
-                continue
-            if reference.question is not None and neighbours is None:
+            if neighbours is None and not (
+                reference.question is None and problem.id in self.matcher.places
+            ):
                 neighbours = _Neighbours(samples)
             self._place(sample, problem, answer, neighbours.of(index) if neighbours else None)
 
@@ -317,7 +317,7 @@ class Checks:
         counts, row = self.counts, sample.row
         shifts = self.shifts[sample.run]
         is_known = problem.id in self.matcher.places
-        if sample.reference.question is None:
+        if sample.reference.question is None and is_known:
             place, problems, golds = self.matcher.places[problem.id], self.matcher.rows, self._golds
         else:
             place, problems, golds = beside or (0, {}, {})
@@ -332,12 +332,12 @@ class Checks:
         self.lost.begin(row, ABOUT_LOSS if is_about else 0.0)
         if not is_about:
             self.lost.add(0, 1.0)
-        found = find_shift(words, answer, place, problems)
+        found = find_shift(words, answer, place, problems) if problem.question else None
         if found is not None:
             shifts.begin(row, OTHER_LOSS if found else OWN_LOSS)
             if found:
                 shifts.add(found, 1.0 + OTHER_LOSS)
-        elif is_known and (places := golds.get(answer)):
+        elif places := golds.get(answer):
             near = [each - place for each in
                     places[bisect_left(places, place - REACH) : bisect(places, place + REACH)]
                     if not _are_near(problem.gold, problems[each].gold)]  # fmt: skip
@@ -353,8 +353,8 @@ class Checks:
 
     def _count_alike(self, text: str, is_right: bool) -> None:
         """Count a short text among those that have its letters."""
-        key = text[:LETTERS].translate(NO_DIGITS).strip()
-        if len(key) < (3 if len(key) == len(text) else FEW_LETTERS):  # "It is 5", "5\n\nQ:"
+        key = WORD_WITH_DIGIT.sub("", text[:LETTERS]).strip()
+        if len(key) < (3 if key == text.strip() else FEW_LETTERS):  # "It is 5", "5\n\nQ:"
             return
         counted = self.alike.get(key)
         if counted is None:
