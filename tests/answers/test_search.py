@@ -17,7 +17,6 @@ from gradeschool.answers.search import (
 )
 from gradeschool.protocols import (
     deepseek_math,
-    helm,
     lm_eval,
     multi_pattern,
     numeric_equality,
@@ -25,7 +24,6 @@ from gradeschool.protocols import (
     olmo_eval,
     open_instruct,
     opencompass,
-    verl,
 )
 from gradeschool.protocols.lm_eval import math as lm_eval_math
 
@@ -94,15 +92,6 @@ def test_last_box_counts_braces(text: str, content: str | None) -> None:
     assert (box and box.text) == content
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("piece", ["\\boxed{", "\\boxed{}", "\\boxed{1}", "\\boxed{{", "{", "}"])
-def test_boxes_of_ten_megabytes_are_found_in_one_pass(piece: str) -> None:
-    text = piece * (10_000_000 // len(piece))
-    assert (last_flat_box(text) is not None) is (piece == "\\boxed{1}")
-    assert (last_box(text) is not None) is piece.startswith("\\boxed{")
-    assert (math_box(text) is not None) is (piece in ("\\boxed{}", "\\boxed{1}"))
-
-
 @pytest.mark.parametrize("pattern", PATTERNS)
 @given(text=ENDINGS)
 def test_the_last_number_is_the_last_match_of_all(pattern: re.Pattern[str], text: str) -> None:
@@ -120,17 +109,3 @@ def test_commas_between_digits_go_once_from_left_to_right(
     slow = last_match(pattern, re.sub(r"(\d),(\d)", r"\1\2", text))
     answer = last_number_without_commas(pattern)(text, "")
     assert (answer and answer.value) == (slow and slow.group())
-
-
-@given(ENDINGS)
-def test_helm_and_verl_read_the_last_run_of_their_patterns(text: str) -> None:
-    match = last_match(helm.NUMBER, text)
-    number = match.group().replace(",", "") if match else ""
-    answer = helm.extract_final_number(text, "")
-    assert (answer and (answer.value, answer.span)) == (
-        (number, match.span()) if match and number else None
-    )
-    runs = [match.group() for match in verl.NUMBER.finditer(text[-verl.CLIP :])]
-    expected = next(reversed([run for run in runs if run != "."] or runs), None)
-    flexible = verl.extract_flexible(text, "")
-    assert (flexible.value if flexible else None) == expected
