@@ -211,6 +211,7 @@ SUPPOSES = re.compile(r"\b(?:would|could|if|suppose|assuming)\b")
 ASKS = re.compile(r"^[^.!\n(=]{0,60}(?:\?|？|吗)")
 
 
+MAY = re.compile(r"\bMay\b(?! be)")  # the month, or a name
 # Reasons that exclude a value wherever its sentence has it; the others only this occurrence.
 DENIALS = ("denied", "judged", "a subject")
 
@@ -356,6 +357,8 @@ def _is_judged(clause: str, after: str) -> bool:
 
 
 def _plain(text: str) -> str:
+    if "May" in text:
+        text = MAY.sub("M", text)
     text = text.lower()
     if "\\" in text or "=" in text or "’" in text:
         for written, plain in RELATIONS:

@@ -129,14 +129,16 @@ def extract_final_answer(
         answer = _closing(region, region.start, region.end, question)
         if answer is None:
             answer = _printed(text, region)
+    disowned = answer is not None and _is_disowned(region, answer, question)
     if (
-        statement is not None
+        disowned
         and answer is not None
-        and _is_disowned(region, answer, question)
+        and statement is not None
         and CORRECTED.match(region.text, answer.end, region.end)
     ):
         answer = _closing(region, answer.end, region.end, question)
-    if answer is None or _is_disowned(region, answer, question):
+        disowned = answer is not None and _is_disowned(region, answer, question)
+    if answer is None or disowned:
         return None
     return _in_convention(region, answer, question)
 
