@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -113,3 +115,12 @@ def test_an_id_that_means_another_problem() -> None:
     assert first[0] == again == ScorerSet(CLOSED).outcomes(text, right)
     assert first[1] == ScorerSet(CLOSED).outcomes(text, other)
     assert first[0] != first[1]
+
+
+def test_other_scorers_do_not_load_the_extractor() -> None:
+    """Its patterns take 0.2 s to compile."""
+    code = (
+        "import sys; from gradeschool.scoring.table import choose_scorers; "
+        "choose_scorers(['openai/2021']); sys.exit('gradeschool.answers.extractor' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
