@@ -285,8 +285,8 @@ def token_values(source: Path, warn: Warn) -> dict[str, TokenValues]:
     verifiers: dict[str, dict[str, TokenValues]] = {}
     last = ""
     for row in read_scores(path):
-        tokens, values = (each if isinstance(each, list) else []
-                          for each in (row.tokens, row.values))  # fmt: skip
+        tokens = row.tokens if isinstance(row.tokens, list) else []
+        values = row.values if isinstance(row.values, list) else []
         is_number = all(isinstance(each, int | float) and isfinite(each)
                         for each in (row.score, *values))  # fmt: skip
         if (
