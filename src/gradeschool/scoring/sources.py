@@ -102,6 +102,8 @@ class Source:
         problems = f"problems of {dataset.name!r}"
         if not dataset.problems or (has_golds and not by_id and not has_questions):
             problems = "the file's own problems"
+            if has_questions:
+                problems += f" ({DEFAULT_DATASET!r} is not here to compare their golds)"
         elif has_golds and not by_id:
             problems += " by their questions, else the file's own"
         counted = f" (ids from {base})" if base else ""
