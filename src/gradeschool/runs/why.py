@@ -280,7 +280,7 @@ def read_settings(chosen: SourceRun) -> RecordedSettings:
     systems = {turn.content for prompt in prompts for turn in prompt.messages[:1]
                if turn.role == "system"} or {"none"}  # fmt: skip
     counts = Counter(sample.problem.id for sample in run.samples if sample.problem is not None)
-    derived = {names.FORM: " and ".join(forms) or None}
+    derived: dict[str, Any] = {names.FORM: " and ".join(forms) or None}
     derived[names.SAMPLES] = (
         max(Counter(counts.values()).items(), key=lambda n: n[1])[0] if counts else None
     )
