@@ -30,6 +30,7 @@ from gradeschool.answers.quantities import (
         ("2 1/2 cups and ¾ of one", ["5/2", "3/4"]),
         (r"\frac{8}{3} and 2\frac12", ["8/3", "5/2"]),
         ("1.5 million people, 3k views", ["1500000", "3k"]),
+        (r"\boxed{3.6 \text{ million}}", ["3600000"]),
         ("at 3:30", ["3:30"]),
         ("4 hours and 30 minutes, $26 and 50 cents", ["4:30", "26.5"]),
         ("3 x 10^4", ["30000"]),

@@ -99,6 +99,7 @@ TINY = replace(
     LAPTOP, name="tiny", families=(), steps=(2, 8), problems=90_000, labelled=10_000, tested=400,
     generator={"epochs": 1, **SOLUTIONS}, pooled=None, curve=(), n=16, seeds=(0,),
     problem_seeds=(7, 2, 3), gguf=True,
+    verifier={**LAPTOP.verifier, "lr": 2e-3, "head_lr": 1e-2},
 )  # fmt: skip
 PRESETS = {preset.name: preset for preset in (LAPTOP, PRETRAINED, GPU, TINY)}
 
