@@ -32,7 +32,7 @@ RELATIONS = (
     ("\\approx", "≈"), ("\\times", "×"), ("\\div", "÷"), ("\\cdot", "*"),
 )  # fmt: skip
 WORKED_BEFORE = ("=", "≈", "→", "-", "+", "*", "/", "×", "÷", "−")
-ANNOUNCEMENTS = ("The answer", "The final answer")
+ABBREVIATIONS = ("max", "min", "approx", "ca", "vs", "i.e", "e.g")
 ABBREVIATED = re.compile(r"\b(max|min|approx|ca|vs|i\.e|e\.g)\. ")
 # A new clause begins after one of these, unless only the number follows.
 CLAUSE = re.compile(
@@ -229,12 +229,22 @@ def doubt(
     if line and not text[line : number.start].strip(" *$\\[({"):
         line = text.rfind("\n", begin, line - 1) + 1  # a number on a line of its own, unmarked
     begin, is_cut = max(begin, line), begin > start and not line
-    announced = max(text.rfind(each, begin, number.start) for each in ANNOUNCEMENTS)
+    announced = max(
+        text.rfind("The answer", begin, number.start),
+        text.rfind("The final answer", begin, number.start),
+    )
     if announced > begin:
         begin, is_cut = announced, False  # the sentence before it has no full stop
     stop = text.find("\n", number.end, min(end, number.end + REACH))
     stop = min(end, number.end + REACH) if stop < 0 else stop
-    if not _may_be_doubted(text[begin : number.start].lower(), text[number.end : stop].lower()):
+    sentence = max(
+        text.rfind(". ", begin, number.start),
+        text.rfind("? ", begin, number.start),
+        text.rfind("! ", begin, number.start),
+    )
+    if sentence < 0 or text[sentence - 6 : sentence].lower().endswith(ABBREVIATIONS):
+        sentence = begin
+    if not _may_be_doubted(text[sentence : number.start].lower(), text[number.end : stop].lower()):
         return None
     before = ABBREVIATED.sub(r"\1 ", _plain(text[begin : number.start])).rstrip()
     after = _plain(text[number.end : stop])
@@ -295,9 +305,9 @@ def doubt(
     return "one of several" if OR_OTHER.match(after) else None
 
 
-# The words of all rules, by their first four letters. Most sentences have none of them.
+# The words of all rules, by their first letters. Most sentences have none of them.
 RULES = (
-    NEGATION, REPORTED, ONE_OF, POSSIBLE, CONDITION, JUDGED, COMMAND, PREDICATE, OPEN_ENDED, TO,
+    NEGATION, REPORTED, ONE_OF, POSSIBLE, CONDITION, JUDGED, COMMAND, WOULD, OPEN_ENDED, TO,
     RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND,
 )  # fmt: skip
 WORDS = re.compile(r"[^\W\d_]{2,}")
@@ -305,13 +315,16 @@ NEUTRAL = frozenset(
     """
     the of is resu ther tota to in answ will so has and on each are have that he minu be can make
     from at it she they was by take now seco comp toge whic then how with this an out long we you
-    were
+    were cost last work more than over up had less fewe grea high lowe
     """.split()  # noqa: SIM905
 )
-TRIGGERS = frozenset(word[:4] for rule in RULES for word in WORDS.findall(
-    re.sub(r"\\[a-z]", " ", rule.pattern))) - NEUTRAL  # fmt: skip
+RULE_WORDS = {word for rule in RULES for word in WORDS.findall(
+    re.sub(r"\\[a-z]", " ", rule.pattern)) if word[:4] not in NEUTRAL}  # fmt: skip
+TRIGGERS = frozenset(word[:5] for word in RULE_WORDS)
+SHORT_TRIGGERS = frozenset(word for word in RULE_WORDS if len(word) == 4)  # "hope" in "hopes"
 SIGNS = frozenset("?？±<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
-LAST_WORDS = (" be ", " in ", " from ", " to ", " of ", " can ")
+LAST_WORDS = (" be ", " in ", " from ", " to ", " of ", " can ", " than ", " over ")
+TO_NUMBER = re.compile(r".{0,20} to .{0,12}\d|.{0,7}-.{0,4}\d|.{0,8} (?:and|or) ")
 LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
 # A number between one of these and the end of its line is part of no other sentence.
 ANNOUNCED = tuple(
@@ -335,11 +348,11 @@ def _may_be_doubted(before: str, after: str) -> bool:
         return True
     if before.endswith("-") or any(map(before[-9:].__contains__, LAST_WORDS)):
         return True
-    if "-" in after[:8] or " to " in after[:24]:
-        return True
-    words = [word[:4] for word in WORDS.findall(before + " " + after)]
+    words = WORDS.findall(before + " " + after)
     return (
-        not TRIGGERS.isdisjoint(words)
+        not TRIGGERS.isdisjoint([word[:5] for word in words])
+        or not SHORT_TRIGGERS.isdisjoint([word[:4] for word in words])
+        or TO_NUMBER.match(after) is not None
         or "n't" in before
         or "n't" in after
         or PREDICATE.match(after) is not None
@@ -396,15 +409,27 @@ EXPRESSION_BEFORE = re.compile(
 WRITTEN_OUT = frozenset(
     "mod sqrt of log ln sin cos tan exp \\sqrt \\log \\ln \\sin \\cos \\tan \\to".split()  # noqa: SIM905
 )
+# Quick tests: most numbers have a plain word behind them, or "=" before them.
+UNIT_BEHIND = re.compile(
+    r"\s(?!times|plus|minus|mod|sqrt|choose|factorial|squared|cubed|[xyz]{3}\b)[A-Za-z]{3,}[\s.,;!?]"
+)
+BEFORE_EXPRESSION = frozenset("√∞]}|)²³+^×*·/-−–,\\")
 BESIDE_EXPRESSION = frozenset("abcdefghijklmnopqrstuvwxyz!(\\_π√∞θλ^}+*×·/-−–$")
 
 
 def is_part_of_expression(text: str, start: int, end: int) -> bool:
     """Return whether a number is a part of an expression that is not a number itself."""
     follows = text[end : end + 4].lstrip()[:1]
-    if follows in BESIDE_EXPRESSION and EXPRESSION_BEHIND.match(text, end):
+    if (
+        follows in BESIDE_EXPRESSION
+        and not UNIT_BEHIND.match(text, end)
+        and EXPRESSION_BEHIND.match(text, end)
+    ):
         return True
     before = text[max(0, start - 24) : start]
+    last = before.rstrip(" \n\t{($")[-1:]
+    if not last or not (last.isalnum() or last in BEFORE_EXPRESSION or before[-1] == "("):
+        return False
     word = re.split(r"[\s${(]", before.rstrip())[-1]
     if before.endswith(" ") and before[-2:-1].isalpha() and word not in WRITTEN_OUT:
         return False
