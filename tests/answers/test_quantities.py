@@ -13,6 +13,7 @@ from gradeschool.answers.quantities import (
     canonical_gold,
     exact,
     exact_form,
+    in_smaller_unit,
     quantities,
     same_answer,
     same_value,
@@ -30,9 +31,7 @@ from gradeschool.answers.quantities import (
         ("2 1/2 cups and ¾ of one", ["5/2", "3/4"]),
         (r"\frac{8}{3} and 2\frac12", ["8/3", "5/2"]),
         ("1.5 million people, 3k views", ["1500000", "3k"]),
-        (r"\boxed{3.6 \text{ million}}", ["3600000"]),
         ("at 3:30", ["3:30"]),
-        ("4 hours and 30 minutes, $26 and 50 cents", ["4:30", "26.5"]),
         ("3 x 10^4", ["30000"]),
         ("１８ eggs, ४२ hens", ["18", "42"]),
         ("x2, m^2 and H2O", []),
@@ -67,6 +66,8 @@ def test_golds_are_read_as_values() -> None:
     [
         ("twenty-five of two hundred and six", ["25", "206"]),
         ("minus eight", ["-8"]),
+        ("siebenundzwanzig, treinta y dos", ["27", "32"]),
+        ("四十二", ["42"]),
         ("nobody phones", []),
     ],
 )
@@ -81,3 +82,9 @@ def test_numbers_in_words(words: str, values: list[str]) -> None:
 def test_values_are_compared_as_fractions(left: str, right: str, same: bool) -> None:
     assert same_value(left, right) is same
     assert (exact_form(left) == exact_form(right)) is same
+
+
+def test_a_compound_is_converted_if_its_smaller_unit_alone_is_asked_for() -> None:
+    assert in_smaller_unit("2 hours 30 minutes", frozenset(["minute"])) == "150"
+    assert in_smaller_unit("2 hours 30 minutes", frozenset(["hour", "minute"])) is None
+    assert in_smaller_unit("2 hours", frozenset(["minute"])) is None

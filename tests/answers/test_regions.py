@@ -26,6 +26,7 @@ RUN_ONS = (
     "5 times.\n\nFollow-up: What if she bakes fewer flans?\n#### 4",
     "#### 5\n\nWhat is the value of $3x$ for $x = 2$?\nAnswer: 6",
     "5 times.\n\nWhat is the capital of Peru?\nAnswer: Lima",
+    "5 times.\n\nSolve the equation:\n$2x = 8$\nAnswer:\n\nx = 4",
 )
 
 
