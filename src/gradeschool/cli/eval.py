@@ -281,10 +281,12 @@ def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
     elif failed := evaluation.results["failed"]:
         causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.results["errors"].items())
         headline = evaluation.score.scorers[0]
-        low = percent(headline.correct / (headline.judged + headline.error))
         texts.append(f"{count(failed, 'sample')} failed ({causes}), such as: {evaluation.example}; "
-                     f"{again}. Accuracies leave them out; {low} of all would be right if they "
-                     "were wrong")  # fmt: skip
+                     f"{again}")  # fmt: skip
+        if headline.judged:
+            low = percent(headline.correct / (headline.judged + headline.error))
+            texts[-1] += (f". Accuracies leave them out; {low} of all would be right if they were "
+                          "wrong")  # fmt: skip
     elif missing:
         texts.append(f"{missing} samples have no answer; {again}")
     for text in texts:

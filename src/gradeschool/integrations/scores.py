@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, results_of
@@ -211,7 +211,7 @@ def score(
     samples, earlier = list[Sample](), Counter[str]()
     for index, (text, gold) in enumerate(zip(texts, golds, strict=True)):
         if not isinstance(text, str):
-            kind = type(text).__name__
+        if not isinstance(cast("object", text), str):
             raise InputError(f"text {index} is a {kind}: {clip(repr(text))}; give a str")
         try:
             problem = gold if isinstance(gold, Problem) else problem_of(gold)
