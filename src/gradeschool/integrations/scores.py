@@ -210,8 +210,8 @@ def score(
         raise InputError(f"{len(texts)} texts but {len(golds)} golds; give a gold for each text")
     samples, earlier = list[Sample](), Counter[str]()
     for index, (text, gold) in enumerate(zip(texts, golds, strict=True)):
-        if not isinstance(text, str):
         if not isinstance(cast("object", text), str):
+            kind = type(text).__name__
             raise InputError(f"text {index} is a {kind}: {clip(repr(text))}; give a str")
         try:
             problem = gold if isinstance(gold, Problem) else problem_of(gold)
