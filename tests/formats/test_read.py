@@ -293,8 +293,11 @@ def test_order_is_counted_in_each_run_with_its_damaged_rows(tmp_path: Path) -> N
 
 def test_sheets_with_texts_are_read(tmp_path: Path) -> None:
     book = pytest.importorskip("openpyxl").Workbook()
-    tables = {"Sheet": [("model", "n"), ("a", 1)], "a": [("id", "response"), (0, "1")],
-              "b": [("id", "response", "x"), (0, "2", 3)]}  # fmt: skip
+    tables: dict[str, list[tuple[object, ...]]] = {
+        "Sheet": [("model", "n"), ("a", 1)],
+        "a": [("id", "response"), (0, "1")],
+        "b": [("id", "response", "x"), (0, "2", 3)],
+    }
     for name, rows in tables.items():
         sheet = book.active if name == "Sheet" else book.create_sheet(name)
         for row in rows:

@@ -173,9 +173,12 @@ def test_aime2025_fetches_the_revision_of_inspect_evals(
     tasks: Any, aime: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = list[str]()
-    monkeypatch.setattr(
-        tasks, "load_dataset", lambda name: asked.append(name) or load_dataset(aime)
-    )
+
+    def load(name: str) -> object:
+        asked.append(name)
+        return load_dataset(aime)
+
+    monkeypatch.setattr(tasks, "load_dataset", load)
     assert len(tasks.aime2025().dataset) == 2
     assert asked == ["hf:math-ai/aime25@563bb8404243c5f09de6ec262f2db674fe5bce9b"]
 

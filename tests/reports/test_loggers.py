@@ -144,8 +144,11 @@ def test_a_hanging_logger_does_not_keep_the_run(
 ) -> None:
     release = threading.Event()
 
+    def wait(finished: bool) -> None:
+        release.wait(30)
+
     def open_hanging(run: LoggedRun) -> Logger:
-        return Logger("", lambda *values: None, lambda finished: bool(release.wait(30)))
+        return Logger("", lambda *values: None, wait)
 
     monkeypatch.setitem(loggers.LOGGERS, "mlflow", open_hanging)
     monkeypatch.setattr(loggers, "CLOSE_SECONDS", 0.2)

@@ -43,8 +43,10 @@ async def answer(request: web.Request) -> web.Response:
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": "stop"}
     if body.get("logprobs"):
         shares = {" Yes": 0.6, "yes": 0.15, "No": 0.05, "So": 0.1}
-        listed = [{"token": word, "logprob": log(share)} for word, share in shares.items()]
-        choice["logprobs"] = {"content": [{"top_logprobs": listed}]}
+        tokens: list[dict[str, Any]] = [
+            {"token": word, "logprob": log(share)} for word, share in shares.items()
+        ]
+        choice["logprobs"] = {"content": [{"top_logprobs": tokens}]}
     usage = {"prompt_tokens": 1, "completion_tokens": 1}
     return web.json_response({"model": "reward", "usage": usage, "choices": [choice]})
 

@@ -119,7 +119,8 @@ def describe_protocol(
     template = protocol.render if isinstance(protocol.render, Template) else None
     rows = _shot_rows(protocol, problems, shots, index)
     source = read_source(find_package(protocol.base or protocol.name))
-    place, example = None, None
+    place: str | None = None
+    example = None
     if rows and template:
         place = "user" if template.form == "message" else template.form
         place = "system" if SHOTS in (template.system or "") else place
