@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import gradeschool
+from gradeschool.errors import close_names
 
 SOURCE = Path(gradeschool.__file__).parent
 # A package imports itself and what stands before it; modules that are not named are at the bottom.
@@ -107,3 +108,15 @@ def test_modules_import_each_other_in_no_cycle() -> None:
         free = {name for name in graph.keys() - loaded if graph[name] & modules <= loaded}
         assert free, f"a cycle among {sorted(graph.keys() - loaded)}"
         loaded |= free
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("lm_eval", "lm-eval/gsm8k/strict-match"),
+        ("strict", "lm-eval/gsm8k/strict-match"),
+        ("inspekt", "inspect/math"),
+    ],
+)
+def test_the_likeliest_scorer_is_suggested_first(name: str, first: str) -> None:
+    assert close_names(name, gradeschool.all_scorers())[0] == first

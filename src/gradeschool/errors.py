@@ -55,7 +55,8 @@ class UnknownNameError(InputError, LookupError):
 def close_names(name: str, existing: Iterable[str]) -> list[str]:
     """Return up to three names that the user may have meant: similar, longer or shorter ones.
 
-    A longer one begins with the name, or has it as a later part; those of GSM8K come first.
+    A longer one begins with the name, or with a first part like it ("lm_eval"), or has it as a
+    later part; those of GSM8K come first, then lm-eval's.
     """
     from difflib import get_close_matches
     from functools import partial
@@ -63,11 +64,19 @@ def close_names(name: str, existing: Iterable[str]) -> list[str]:
     names = sorted(existing)
     nearest = get_close_matches(name, names, n=1, cutoff=0.9)
     shorter = [each for each in names if name.startswith(f"{each}/")]
-    longer = [each for each in names if name and (each.startswith(name) or f"/{name}" in each)]
-    longer.sort(key=lambda each: ("/gsm8k" not in each, "@" in each, len(each)))
-    close = list(dict.fromkeys([*nearest, *shorter, *longer]))[:3]
+    harnesses = {each.partition("/")[0] for each in names if "/" in each}
     alike = partial(get_close_matches, name, names)
-    return close or alike(n=1, cutoff=0.8) or alike(cutoff=0.5)
+    for part in (name, *get_close_matches(name, harnesses, n=1, cutoff=0.8)):
+        longer = [each for each in names if part and (each.startswith(part) or f"/{part}" in each)]
+        first = ("lm-eval", part)
+        longer.sort(
+            key=lambda each, first=first: (  # type: ignore[misc]
+                "/gsm8k" not in each, "@" in each, not each.startswith(first), len(each)
+            )
+        )  # fmt: skip
+        if close := list(dict.fromkeys([*nearest, *shorter, *longer]))[:3]:
+            return close
+    return alike(n=1, cutoff=0.8) or alike(cutoff=0.5)
 
 
 class DataError(InputError):

@@ -277,7 +277,13 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         TWELVE, "question=input"),
     "kinds of mistakes": (
         lambda n: {"question": q(n), "response": text(n), "error": "none" if n < RIGHT else "sum"},
-        "", TWELVE, ""),
+        "", TWELVE, "that no service's failure has, such as 'sum'"),
+    "an error's column that is named": (
+        lambda n: {"question": q(n), "response": text(n), "error": "sum" if n < 4 else ""},
+        "error=error", "8 of 20", ""),
+    "failures beside texts": (
+        lambda n: {"question": q(n), "response": text(n), "error": None if n > 3
+                   else {"message": "no"} if n % 2 else "Connection refused"}, "", "8 of 20", ""),
     "steps without numbers": (
         lambda n: {"question": q(n), "response": [*["So on."] * (n % 5 + 1), text(n)]}, "",
         "lists of steps", "response=response+"),
@@ -428,3 +434,15 @@ def test_the_cases_of_the_issue(gradeschool: Command, data: Path, name: str, exp
     else:
         [run] = ended.json()["runs"]
         assert f"{run['scorers']['gradeschool/reader']['correct']} of {run['n']}" == expected
+
+
+def test_lm_eval_rows_written_twice_count_once(gradeschool: Command, tmp_path: Path) -> None:
+    made = [
+        {"doc_id": n, "doc": {"question": q(n), "answer": gold(n)}, "target": gold(n),
+         "resps": [[text(n)]], "filtered_resps": [text(n)], "filter": "none"}
+        for n in range(len(SAMPLE))
+    ]  # fmt: skip
+    path = jsonl(tmp_path / "samples_a.jsonl", [*made, *made])
+    correct, err = shown(gradeschool, path, "")
+    assert correct == TWELVE
+    assert "counted once" in err

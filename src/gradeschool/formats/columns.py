@@ -64,17 +64,8 @@ WEAK_GOLDS = ("answer", "final_answer", "solution", "answers")
 IDS = (
     *("id", "index", "idx", "question_id", "problem_id", "doc_id", "task_id", "example_id"),
     *("qid", "uid", "instance_id", "question_index", "problem_index", "sample_idx"),
-    *(
-        "row_id",
-        "row",
-        "data_id",
-        "custom_id",
-        "dataset_index",
-        "unnamed_0",
-        "key",
-        "record_id",
-        "",
-    ),
+    *("row_id", "row", "data_id", "custom_id", "dataset_index", "unnamed_0", "key", "record_id"),
+    "",
 )
 FLAGS = (
     *("is_correct", "correct", "iscorrect", "correctness", "is_right", "passed"),
@@ -162,8 +153,9 @@ class Columns:
     named: the roles that the user named. is_weak: the name of the text's column may as well be that
     of the reference solution. executed: the column of what programs print, "" for none. thinking:
     the column of the model's reasoning, None for none. wordy: other columns with texts of several
-    words. rows: that were read of each run, for --in-order. kinds: how often each
-    value of other columns was read, if it has few.
+    words. rows: that were read of each run, for --in-order. kinds: how often each value of other
+    columns was read, if it has few. unheeded: values of the error's column beside texts that are
+    scored.
     """
 
     roles: Mapping[str, Column]
@@ -175,6 +167,7 @@ class Columns:
     wordy: Sequence[str] = ()
     rows: Counter[str] = field(default_factory=Counter)
     kinds: dict[str, Counter[Any]] = field(default_factory=dict)
+    unheeded: Counter[str] = field(default_factory=Counter)
     last_run: str = UNNAMED
     # The name of each role's column (for a role without one, a name that no table has), in the
     # order of ROLES; the columns that are inside others, by their places there.
@@ -195,6 +188,7 @@ class Columns:
     def begin(self) -> None:
         """Start again with the first row."""
         self.rows.clear()
+        self.unheeded.clear()
         self.last_run = UNNAMED
         for counted in self.kinds.values():
             counted.clear()
@@ -214,7 +208,12 @@ class Columns:
         texts = [content] if isinstance(content, str) else texts_of(content)
         if failure is None and not texts:
             failure = first_given(fields, ERRORS)
-        error = "" if failure is None else error_text(failure, bool(texts and any(texts)))
+        error = ""
+        if failure is not None:
+            has_text = bool(texts and any(texts)) and "error" not in self.named
+            error = error_text(failure, has_text)
+            if has_text and not error and isinstance(failure, str) and error_text(failure, False):
+                self.unheeded["" if len(self.unheeded) > MOST_KINDS else failure] += 1
         if self.in_order:
             reference = Reference(gold=gold, order=self.rows[run])
             self.rows[run] += 1

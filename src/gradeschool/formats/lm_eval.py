@@ -68,6 +68,7 @@ class LmEvalSamples:
             "question": question if isinstance(question, str) else None,
             "gold": gold if isinstance(gold, str) else fields.get("target"),
             "run": self.run,
+            "sample": 0,  # so that a row that is written twice is counted once
             "response": texts or None,
             "flag": fields.get("exact_match"),
         }]  # fmt: skip

@@ -19,16 +19,7 @@ TEXTS = (
     *("generated_answer", "generated_solution", "generated", "model_output"),
     *("model_response", "model_answer", "model_prediction", "model_completion"),
     *("model_solution", "llm_response", "llm_output", "llm_answer", "prediction"),
-    *(
-        "predictions",
-        "predict",
-        "predicted",
-        "candidate",
-        "candidates",
-        "output_text",
-        "resp",
-        "resp",
-    ),
+    *("predictions", "predict", "predicted", "candidate", "candidates", "output_text", "resp"),
     *("response_text", "raw_output", "raw_response", "full_response", "choices"),
     *("actual_output", "assistant", "assistant_response", "reply", "sampled", "resps"),
     *("prediction_text", "pred_text", "model_generation", "full_output"),
@@ -61,6 +52,8 @@ FAILURE_BEGINS = re.compile(
     | (?:failed|unable)\ to\ (?:generate|get|call|connect|fetch|complete)
     | [45]\d\d\s+(?:too|bad|internal|service|gateway|unauthorized|forbidden|server|client)\b
     | (?:max(?:imum)?\ )?retries\ exceeded | \w{0,20}connectionpool\(
+    | connection\ (?:refused|reset|closed)\b | server\ disconnected\b | cuda\ out\ of\ memory\b
+    | context[ _-]?length[ _-]?exceeded\b | (?:content[ _-]filter|overloaded)\W*\Z
     | traceback\b | html | doctype\ html )""",
     re.I | re.VERBOSE,
 )
@@ -69,7 +62,7 @@ SPOILED = re.compile(r"#(?:NAME\?|REF!|VALUE!|DIV/0!|NUM!|N/A)\Z|\d{4}-\d\d-\d\d
 FAILURE_NAMES = re.compile(
     r"rate.?limit|too many requests|time[ds]?[ -]?out|connection|quota|overload|unavailable"
     r"|bad gateway|internal (?:server )?error|server error|retries|out of memory|api[ _]?key"
-    r"|unauthori[sz]ed|forbidden|context.?length|content.?(?:filter|policy)|status|endpoint"
+    r"|unauthori[sz]ed|forbidden|disconnected|context.?length|content.?(?:filter|policy)|status|endpoint"
     r"|error code|\bcode\W{1,4}[45]\d\d|\bhttp\W{1,3}[45]\d\d|\b(?:429|50[0234]|529)\b"
     r"|\bapi\b|request failed|failed to generate|error generating",
     re.I,
@@ -244,14 +237,16 @@ def sample_number(value: object) -> int:
 def error_text(value: object, has_text: bool) -> str:
     """Return the failure that a row's error field reports, "" for none.
 
-    Beside a text, only words that services use are a failure: others name a model's mistake. Tables
-    that pandas wrote have NaN or "None".
+    Beside a text, only an object and words that services use are a failure: other words name a
+    model's mistake. Tables that pandas wrote have NaN or "None".
     """
     if not value or value != value:
         return ""
     text = value if isinstance(value, str) else shown(value)
+    if has_text and isinstance(value, Mapping):
+        return message_of(value) if any(value.values()) else ""
     if has_text:
-        return text if service_failure(message_of(value)) else ""
+        return text if service_failure(text) else ""
     return "" if text.strip().lower() in NO_ERROR else text
 
 

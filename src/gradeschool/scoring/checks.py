@@ -484,6 +484,13 @@ class Checks:
                 f"not the question, such as {self.examples['remarks']!r}; the first turn that is "
                 "one counts, and the last answer is scored"
             )
+        if self.columns and (unheeded := self.columns.unheeded):
+            column = str(self.columns.roles["error"])
+            warnings.append(
+                f"{unheeded.total()} of {n} rows of {file!r} have a text and words in {column!r} "
+                f"that no service's failure has, such as {clip(next(iter(unheeded)))!r}; their "
+                f"texts are scored. If these requests failed: --columns error={column}"
+            )
         samples = round(n / len(self.problems)) if self.problems else 1
         for column, kinds in self.columns.kinds.items() if self.columns and samples > 1 else ():
             numbers = kinds.values()
