@@ -70,6 +70,8 @@ MISTAKES = {
     "eval -m llama.cpp/absent.gguf": "'absent.gguf'",
     "eval -m recorded/answers.jsonl --price absent": "the price 'absent'",
     "eval -m recorded/answers.jsonl --max-cost 1": "give --price",
+    "eval -m http://127.0.0.1:9/v1/m --calculator -p zero-shot/chat": "the calculator cannot be",
+    "eval -m http://127.0.0.1:9/v1/m --calculator -p openai/2021 --batch": "the calculator cannot",
     "verifier sample -m transformers/absent -o run": "'absent'",
     "verifier sample -m recorded/answers.jsonl --temperature 0 -o run": "100 samples at",
     "verifier finetune -m absent -d gsm8k:train -o model": "'absent' contains no",

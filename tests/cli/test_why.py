@@ -85,6 +85,17 @@ def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: P
     assert "contains no completion" in curve.err
 
 
+def test_failed_samples_are_left_out(gradeschool: Command, tmp_path: Path) -> None:
+    path = file_of(tmp_path / "a.jsonl", answers(worse))
+    words = ("--expected", EXPECTED, "-d", DATASET, "--scorer", "gradeschool/reader", "--json")
+    whole = gradeschool("why", path, *words).json()
+    failed = {"id": PROBLEMS[0].id, "question": PROBLEMS[0].question, "completion": "",
+              "error": "timeout", "sample": 1}  # fmt: skip
+    with path.open("a") as file:
+        file.write(json.dumps(failed) + "\n")
+    assert gradeschool("why", path, *words).json()["causes"] == whole["causes"]
+
+
 def test_causes_beyond_the_gap_are_said(gradeschool: Command, tmp_path: Path) -> None:
     """Run-on costs 90 points; where 30 are missing, it says that the causes exceed them."""
     path = file_of(tmp_path / "a.jsonl", answers(run_on))

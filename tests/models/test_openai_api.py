@@ -31,6 +31,7 @@ from gradeschool.problem import Problem
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 TOKENS = {"prompt_tokens": 9, "completion_tokens": 4}
+FAILED_500 = "A student failed 10 of the 500 questions.\n#### 490"  # like an error, but an answer
 
 
 def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...] = ()) -> Request:
@@ -188,6 +189,7 @@ def said(content: Any, reason: Any = "stop", **more: Any) -> dict[str, Any]:
         (said(None, "length", reasoning="hm"), TOKENS, "", Finish.LENGTH),
         (said(None, "length"), TOKENS, "", Finish.LENGTH),  # thought out of sight
         ({"message": {"content": "x"}, "error": None}, {}, "x", Finish.UNKNOWN),
+        (said(FAILED_500), TOKENS, FAILED_500, Finish.STOP),
     ],
 )
 def test_what_is_an_answer(

@@ -96,7 +96,7 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
     log, folder = tmp_path / "log", tmp_path / "run"
     with counting_proxy(llama_url, log, delay=0.05) as url:
         arguments = ["-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
-                     str(folder), "--max-connections", "4", "--max-tokens", "8"]  # fmt: skip
+                     str(folder), "--connections", "4", "--max-tokens", "8"]  # fmt: skip
         first = subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True)
         while not (folder / "completions.jsonl").exists() or len(rows_so_far(folder)) < 20:
             time.sleep(0.005)

@@ -25,6 +25,7 @@ from gradeschool.formats.settings import mapping
 from gradeschool.formats.values import service_failure
 from gradeschool.masking import masked, masked_values, shown_address
 from gradeschool.models.base import Reply, Request
+from gradeschool.problem import MARKER
 
 # For fields that a request leaves out, servers use their own or the model's defaults: llama.cpp
 # top_k 40 and min_p 0.05, vLLM those of generation_config.json (a repetition penalty also affects
@@ -194,7 +195,7 @@ def _reply(choice: Any, request: Request, usage: Usage) -> Reply:
         raise TransientError("bad response", f"the content is not text: {_shown(content)}")
     if not content and not reasoning and not usage.completion_tokens:
         raise TransientError("empty reply", "the reply has no text, and no token was generated")
-    if service_failure(content):
+    if service_failure(content) and MARKER not in content and "boxed" not in content:
         raise TransientError("server error", f"the text is an error: {_shown(content)}")
     deviations, stops = [], request.decoding.stop
     prefix = request.prompt.prefix or ""

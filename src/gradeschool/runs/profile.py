@@ -73,7 +73,8 @@ def paired_problems(
                 variations[seed].append(problem)
     counts = Counter(seed for variations in varied for seed in variations)
     order = sorted((problem.id for problem in original), key=lambda id: -counts[id])[:limit]
-    chosen = [tuple(problem for problem in original if problem.id in set(order))]
+    ids = set(order)
+    chosen = [tuple(problem for problem in original if problem.id in ids)]
     for problems, variations in zip(others, varied, strict=True):
         # In turn over the seeds; the kinds of the first variations take turns.
         seeds = [seed for seed in order if seed in variations]

@@ -180,10 +180,8 @@ def explain_gap(
     unread, reasons = Counter[str](), Counter[tuple[str, str]]()
     cut = empty = marked = revised = 0
     for each in explained_samples(table, label_changes):
-        sample, verdict, cause, problem = (
-            each.sample, each.verdicts[0], each.causes[0], each.sample.problem
-        )  # fmt: skip
-        if verdict.correct or verdict.outcome is Outcome.ERROR:
+        sample, cause, problem = each.sample, each.causes[0], each.sample.problem
+        if sample.error or each.verdicts[0].outcome in (Outcome.CORRECT, Outcome.ERROR):
             continue
         if cause is not None and cause.side is Side.MISSED:
             unread[cause.cause.failure.value] += 1
@@ -306,8 +304,8 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
     prompts: Mapping[str, Prompt] = {}
     shot_count = None
     try:
-        prompts = recorded_prompts(manifest)
         shot_count = recorded_protocol(protocol).shot_count
+        prompts = recorded_prompts(manifest)  # needs the dataset, which may not be here
     except (InputError, KeyError):
         pass
     stored = [(sample.row, sample.stored) for sample in run.samples if sample.stored is not None]
