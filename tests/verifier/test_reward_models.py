@@ -78,6 +78,16 @@ def test_a_token_classifier_is_read_as_trl_trains_it(
     assert [len(scores) for scores in several] == [1, 3, 3]
 
 
+def test_a_tokenizer_without_line_breaks_is_refused(tokenizer: Any, tmp_path: Path) -> None:
+    from tokenizers.normalizers import Replace
+
+    tokenizer = deepcopy(tokenizer)
+    tokenizer.backend_tokenizer.normalizer = Replace("\n", "")
+    saved("LlamaForTokenClassification", tokenizer, tmp_path, num_labels=2)
+    with pytest.raises(InputError, match=r"does not know '\\n', which the form 'token' needs"):
+        load_verifier(str(tmp_path))
+
+
 def test_a_score_without_classes_goes_through_a_sigmoid(tokenizer: Any, tmp_path: Path) -> None:
     model = saved("LlamaForSequenceClassification", tokenizer, tmp_path, num_labels=1)
     reward: Any = load_verifier(str(tmp_path))

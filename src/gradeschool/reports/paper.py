@@ -25,6 +25,7 @@ from gradeschool.verifier.select import (
     BEST,
     LOGPROB,
     MAJORITY,
+    SHARE,
     TOP,
     VERIFIER,
     ProblemResult,
@@ -39,7 +40,7 @@ TOP_VOTERS = (3,)
 VOTER_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100)  # of figure 7b
 LEAST_COMPLETIONS = 8  # of a curve over voters
 # What the report compares with the majority vote; the learning curve shows the first three.
-SHOWN = (BEST, "weighted", "odds", f"{TOP} 3", LOGPROB)
+SHOWN = (BEST, "weighted", "odds", SHARE, f"{TOP} 3", LOGPROB)
 Outcomes = Mapping[str, tuple[int, int]]  # (right, completions) by problem
 
 

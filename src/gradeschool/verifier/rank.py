@@ -36,6 +36,7 @@ from gradeschool.verifier.select import (
     MAJORITY,
     MEAN,
     SCORES,
+    SHARE,
     TOP,
     VERIFIER,
     Option,
@@ -49,7 +50,7 @@ from gradeschool.verifier.select import (
 )
 
 # What the conclusion recommends, where its gain over the majority is certain.
-CHOOSABLE = (BEST, "weighted", "odds", TOP, LOGPROB, "probable")
+CHOOSABLE = (BEST, "weighted", "odds", SHARE, TOP, LOGPROB, "probable")
 Outcomes = Mapping[str, tuple[int, int]]  # (right, completions) by problem
 
 

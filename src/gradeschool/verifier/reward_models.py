@@ -29,6 +29,7 @@ from gradeschool.verifier.data import QuestionSolution, encode_pairs, step_ends
 from gradeschool.verifier.head import batch_rows, pad_rows
 
 SHEPHERD = ("ки", "+", "-")  # Math-Shepherd's tag of a step, and its two answers
+MARKS = {"token": ("\n",), "math-shepherd": SHEPHERD}  # what the tokenizer must have
 # Each form's class in transformers, and the end of its names in "architectures" of config.json.
 FORMS = {
     "token": ("AutoModelForTokenClassification", "ForTokenClassification"),
@@ -64,10 +65,15 @@ class RewardModel:
                 f"{'a' if hasattr(self._model, 'score') else 'no'} linear layer `score`; give one "
                 "with a single score or two classes"
             )
-        self._tokens = [self._ids(word)[-1] for word in SHEPHERD if form == "math-shepherd"]
-        if self.tokenizer.unk_token_id in self._tokens:
-            raise InputError(f"the tokenizer of {self.name} does not know {SHEPHERD}, which the "
-                             "form 'math-shepherd' needs; give another --form")  # fmt: skip
+        self._tokens: list[int] = []
+        for word in MARKS.get(form, ()):
+            ids = self._ids(word)
+            if not ids or ids[-1] == self.tokenizer.unk_token_id:
+                raise InputError(
+                    f"the tokenizer of {self.name} does not know {word!r}, which the form {form!r} "
+                    "needs; give another --form"
+                )
+            self._tokens.append(ids[-1])
 
     def step_scores(
         self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False

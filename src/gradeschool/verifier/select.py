@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import comb, exp
 from random import Random
 from statistics import NormalDist
@@ -21,7 +22,8 @@ LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every othe
 DRAWS = 20  # random subsets of a problem's completions, for votes among fewer than all
 LEAST_ODDS = 1e-3  # a probability is at least this far from 0 and 1
 MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
-TOP, LOGPROB, VERIFIER = "top", "logprob", "verifier"
+TOP, SHARE, LOGPROB, VERIFIER = "top", "share", "logprob", "verifier"
+SHARE_WEIGHT = 0.2  # of an answer's share of the completions, beside the score
 # name -> its title, and its heading in narrow columns
 STRATEGIES = {
     MEAN: ("one completion (mean test@1)", "one"),
@@ -30,6 +32,7 @@ STRATEGIES = {
     TOP: ("vote of the verifier's top {k}", "top {k}"),  # as "top 5", for k = 5
     "weighted": ("verifier-weighted vote", "weighted"),
     "odds": ("odds-weighted vote, p/(1-p)", "odds"),
+    SHARE: (f"score + {SHARE_WEIGHT} x answer's share", "+ share"),
     LOGPROB: ("best by mean logprob", "logprob"),
     "probable": ("vote weighted by exp(mean logprob)", "p vote"),
     COVERAGE: ("any right (coverage)", "any"),
@@ -132,11 +135,15 @@ def pick(
         if n in (1, count):
             drawn = [everyone] if n == count else [[index] for index in everyone]
         ranked = [sorted(chosen, key=ranks.__getitem__) for chosen in drawn]
-        ballots = [(name, weights, drawn) for name, weights in votes.items()]
-        ballots += [(f"{TOP} {k}", votes[MAJORITY], [best[:k] for best in ranked])
-                    for k in voters]  # fmt: skip
-        for name, weights, chosen in ballots:
-            elected = [_elect(answers, weights, each) for each in chosen]
+        ballots = [(name, partial(_elect, answers, weights), drawn)
+                   for name, weights in votes.items()]  # fmt: skip
+        ballots += [
+            (f"{TOP} {k}", partial(_elect, answers, votes[MAJORITY]), [best[:k] for best in ranked])
+            for k in voters
+        ]
+        ballots += [(SHARE, partial(_elect_by_share, options), drawn)]
+        for name, elect, chosen in ballots:
+            elected = [elect(each) for each in chosen]
             share = sum(right[answer] for answer in elected) / len(elected)
             found.setdefault(name, []).append(share)
     for name, score in SCORES.items():
@@ -158,6 +165,17 @@ def _elect(
         if (answer := answers[index]) is not None:
             sums[answer] = sums.get(answer, 0.0) + weights[index]
     return max(sums, key=sums.__getitem__, default=None)
+
+
+def _elect_by_share(options: Sequence[Option], chosen: Sequence[int]) -> str | None:
+    """Return the answer with the highest score + SHARE_WEIGHT x its share of the completions."""
+    counts = Counter(options[index].answer for index in chosen)
+    counts[None] = 0
+    best: dict[str | None, float] = {}
+    for index in chosen:
+        answer, score = options[index].answer, options[index].score
+        best[answer] = max(best.get(answer, score), score)
+    return max(best, key=lambda answer: best[answer] + SHARE_WEIGHT * counts[answer] / len(chosen))
 
 
 def best_of(options: Sequence[Option], scores: Sequence[float], n: int) -> float:
