@@ -75,6 +75,7 @@ MISTAKES = {
     "verifier sample -m transformers/absent -o run": "'absent'",
     "verifier sample -m recorded/answers.jsonl --temperature 0 -o run": "100 samples at",
     "verifier finetune -m absent -d gsm8k:train -o model": "'absent' contains no",
+    "verifier finetune -m new:0.2M -d absent -o model": "is called 'absent'",
     "audit --scorer absent": "no scorer is called 'absent'",
     "verifier export empty -o model.gguf": "'empty' contains no model",
     "runs list absent": "'absent'",

@@ -30,6 +30,16 @@ FORMS = (
     f"tiny, {SERVERS}, anthropic/NAME, gemini/NAME, transformers/FOLDER_OR_ID, "
     "vllm/FOLDER_OR_ID, llama.cpp/FILE.gguf, recorded/FILE"
 )
+# Other providers with an OpenAI-compatible address.
+COMPATIBLE = {
+    "mistral": "https://api.mistral.ai/v1",
+    "deepseek": "https://api.deepseek.com/v1",
+    "groq": "https://api.groq.com/openai/v1",
+    "together": "https://api.together.xyz/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "fireworks": "https://api.fireworks.ai/inference/v1",
+    "xai": "https://api.x.ai/v1",
+}
 # How the names of well-known models begin, and who serves them.
 FAMILIES = {
     **dict.fromkeys(("gpt-", "chatgpt", "o1", "o3", "o4"), "openai"),
@@ -186,6 +196,8 @@ def _guesses(spec: str, compatible: bool) -> list[str]:
         (name and provider == "google", [f"gemini/{name}"]),
         (family and not name and not (compatible and FAMILIES[family] == "anthropic"),
          [f"{FAMILIES.get(family)}/{spec}"]),
+        (name and provider in COMPATIBLE,
+         [f"openai/{name} with OPENAI_BASE_URL={COMPATIBLE.get(provider)}"]),
         (provider and name and "/" not in name and ":" not in provider,
          [f"openai/{spec}", f"transformers/{spec}"]),
     ]  # fmt: skip

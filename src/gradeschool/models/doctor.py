@@ -372,6 +372,8 @@ def obstacles(protocol: Protocol, findings: Sequence[ServerFinding]) -> list[str
     matters = {
         "forms": f"{form} is refused" in says.get("forms", ""),
         "prefix": prompt.prefix is not None,
-        "temperature": bool(protocol.decoding.temperature),
+        # Samples that a seed does not repeat are samples all the same.
+        "temperature": bool(protocol.decoding.temperature)
+        and "the same seed" not in says.get("temperature", ""),
     }
     return [says[name] for name, needed in matters.items() if needed and name in says]
