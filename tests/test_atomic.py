@@ -56,6 +56,16 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(
     assert names(tmp_path) == ["results.json"]
 
 
+def test_a_pipe_or_device_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="no regular file"), writing_output(pipe), replacing(pipe):
+        pass
+    with pytest.raises(StoreError, match="no regular file"):
+        write_file(pipe, b"text")
+    assert pipe.is_fifo()
+
+
 def test_a_link_in_the_place_of_the_temporary_file_is_not_written_through(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text("not ours")

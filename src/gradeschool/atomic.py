@@ -45,8 +45,11 @@ def replacing(target: Path) -> Iterator[Path]:
     """Yield the path of a temporary file that replaces `target` when the block ends.
 
     The temporary name has the suffix of `target`. The content and the name are synced to disk. If
-    the block raises, `target` stays as it was and the temporary file is removed. Raises OSError.
+    the block raises, `target` stays as it was and the temporary file is removed. Raises OSError,
+    also for a pipe or a device: root would replace /dev/null by a file.
     """
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise OSError(errno.EINVAL, "it is no regular file")
     part = target.with_name(f"{PREFIX}{os.getpid()}-{target.name[-LONGEST_NAME:]}")
     part.unlink(missing_ok=True)  # do not write through whatever is there, a link for instance
     try:
