@@ -32,6 +32,8 @@ REFUSED = {
     "12:30": "expression",
     **dict.fromkeys(("18 or 19", "(1,2)", "3,5", "2 hours 30 minutes"), "several numbers"),
     **dict.fromkeys(("1.5 million", "2 dozen eggs", "#### $3 thousand"), "multiplies"),
+    **dict.fromkeys(("3k", "$2.5K", "1.5M", "2 bn", "3 (thousand)", "5万", "2 Millionen"),
+                    "multiplies"),
     **dict.fromkeys(("A", "twenty", r"\pi"), "no number"), "": "empty", "1/0": "divides by zero",
     "He has 3 hats and 4 caps, then buys 5. What a day.": "several numbers",
 }  # fmt: skip

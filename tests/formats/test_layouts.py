@@ -275,6 +275,15 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "an instruction above the question": (
         lambda n: {"instruction": "Solve it step by step.", "input": q(n), "output": text(n)}, "",
         TWELVE, "question=input"),
+    "an instruction with a number above the question": (
+        lambda n: {"prompt": f"Solve it in {7 + n % 2} steps.", "input": q(n), "output": text(n)},
+        "", TWELVE, "question=input"),
+    "solutions under a name that was given": (
+        lambda n: {"question": q(n), "truth": SAMPLE[n].solution}, "response=truth", "20 of 20",
+        "this is no accuracy of a model"),
+    "a number beside the solution and the text": (
+        lambda n: {"question": q(n), "ground_truth_raw": SAMPLE[n].solution, "pred": gold(n),
+                   "model_outputs": text(n)}, "", "20 of 20", "--columns response=model_outputs"),
     "kinds of mistakes": (
         lambda n: {"question": q(n), "response": text(n), "error": "none" if n < RIGHT else "sum"},
         "", TWELVE, "that no service's failure has, such as 'sum'"),

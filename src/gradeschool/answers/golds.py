@@ -42,7 +42,12 @@ QUANTITY = re.compile(
       | (?P<number>{DIGITS}) (?P<power>[eE][-+]?\d{{1,4}}(?!\w))? )""",
     re.VERBOSE,
 )
-MULTIPLIED = re.compile(r"\s*(?:hundred|thousand|million|billion|trillion|dozen)s?\b", re.I)
+MULTIPLIED = re.compile(
+    r"(?-i:[kKMB])\b|\s*\(?(?:hundred|thousand|million|billion|trillion|dozen|bn|mil|mio|mrd|lakh"
+    r"|crore|tausend|million\w{1,2}|millones|mille|тысяч\w?|миллион\w{0,2})s?\b"
+    r"|\s?[万萬만亿億억千천百백]",
+    re.I,
+)
 SIGNS = re.compile(r"[\\^=*+<>|_\u221a\u03c0]|\d\s?[-/]|(?<=\d)-(?=\d)")
 
 

@@ -103,6 +103,8 @@ VARIED = 0.7  # share of the most frequent number of steps
 SHORT = 40  # characters of an example
 EXAMPLES = 3  # rows in a message
 WORDS = ("true", "false", "True", "False", "correct", "incorrect", "wrong")  # as flags
+OF_REFERENCES = ("gold", "truth", "reference", "solution", "target")  # names of no model's text
+FEW = 5  # a question column with this many times fewer texts than another has instructions
 ENOUGH = 4  # rows; fewer golds may be 0 and 1 by chance
 WORDY = 5  # words; a text with more is no answer alone
 MOST_INSIDE = 1000  # values inside columns that may have a role
@@ -309,7 +311,8 @@ def choose_columns(
         executed=next((str(others[name]) for name in EXECUTED if name in others), ""),
         thinking=next((each for each in free if any(map(texts_of, table.cells[each]))), None),
         wordy=[str(column) for name, column in others.items()
-               if name not in QUESTIONS and table.is_wordy(column)],
+               if name not in QUESTIONS and table.is_wordy(column)
+               and not any(word in name for word in OF_REFERENCES)],
         kinds={name: Counter() for name in islice(kinds, 4)},
     )  # fmt: skip
 
@@ -528,6 +531,10 @@ class _Table:
             has_ids = self.choose("id", taken) is not None
             others = [each for each in found if not self.is_instruction(each)]
             found = others if others or has_ids else found
+            numbers = [len(set(map(str, self.cells[each]))) for each in found]
+            if len(self.rows) >= ENOUGH:  # one of a few instructions beside the questions
+                found = [column for column, number in zip(found, numbers, strict=True)
+                         if number * FEW > max(numbers)]  # fmt: skip
         return found[0] if found else None
 
     def is_instruction(self, column: Column) -> bool:

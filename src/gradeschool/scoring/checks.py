@@ -501,6 +501,11 @@ class Checks:
                     f"--columns run={column}"
                 )
         thinking = self.columns.thinking if self.columns else None
+        if counts["solutions"] >= SHARE * counts["searched"] and counts["searched"] >= ENOUGH:
+            warnings.append(
+                f"the texts of {file!r} are the reference solutions in {counts['solutions']} of "
+                f"{counts['searched']} rows: this is no accuracy of a model"
+            )
         if counts["empty"] and thinking is not None:
             warnings.append(
                 f"{counts['empty']} of {n} texts of {file!r} are empty, where {str(thinking)!r} "
