@@ -275,7 +275,8 @@ def test_values_of_any_depth_are_read_or_refused(tmp_path: Path, depth: int) -> 
 def test_each_list_of_texts_in_a_json_object_is_a_run(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     a, b = [{"id": 0, "response": "1"}], [{"id": 1, "response": "2", "x": 3}]
-    for names, runs in ((("m", "n"), ["m", "n"]), (("correct", "wrong"), ["a", "a"])):
+    divided = (("correct", "wrong"), ("right_answers", "bad_cases"))
+    for names, runs in ((("m", "n"), ["m", "n"]), *((each, ["a", "a"]) for each in divided)):
         path.write_text(json.dumps({"accuracy": 0.5, names[0]: a, names[1]: b}))
         assert [(sample.run, sample.text) for sample in read_samples(path)] == [
             (runs[0], "1"),
@@ -305,6 +306,13 @@ def test_sheets_with_texts_are_read(tmp_path: Path) -> None:
     book.save(tmp_path / "a.xlsx")
     samples = read_samples(tmp_path / "a.xlsx")
     assert [(sample.run, sample.text) for sample in samples] == [("a", "1"), ("b", "2")]
+    book["a"].title, book["b"].title = "Correct", "Wrong rows"
+    book.save(tmp_path / "a.xlsx")
+    assert [sample.run for sample in read_samples(tmp_path / "a.xlsx")] == ["a", "a"]
+    book.remove(book["Correct"])
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(InputError, match="has only the rows of 'Wrong rows'"):
+        list(read_samples(tmp_path / "a.xlsx"))
 
 
 def test_decimals_and_bytes_of_parquet_are_texts(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -54,9 +55,11 @@ LARGEST_LITERAL = 64 * 2**10  # characters of a CSV cell that is parsed as a lis
 LISTS = ('["', "['", "[{")  # how such a cell begins
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
 OBJECTS = ("inputs", "outputs", "reference_outputs")  # columns of LangSmith that hold JSON
-# Names of lists that have the rows with one verdict.
-VERDICTS = {"correct", "right", "passed", "successes", "incorrect", "wrong", "failed", "failures",
-            "mistakes", "errors"}  # fmt: skip
+# In the names of lists and sheets that have the rows with one verdict.
+VERDICT = re.compile(
+    r"(?:^|[^a-z])(?:(?:in)?correct|right|wrong|pass(?:ed)?|success(?:es)?|fail(?:ed|ures?)?|bad"
+    r"|good|mistakes?|errors?)(?![a-z])"
+)
 LONG_KEY = 30  # characters of a question that is the key of its row
 MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
 MOST_BLANK_LINES = 1_000_000  # of JSON lines or CSV
@@ -276,7 +279,7 @@ def _rows_in(value: Any, file: str) -> list[Any] | None:
     if len(objects) > 1:
         ranks = {name: _rank_of_row(item[0]) for name, item in objects.items()}
         named = [name for name in objects if ranks[name] == max(ranks.values())]
-        if len(named) == 1 or VERDICTS.issuperset(map(str.lower, named)):
+        if len(named) == 1 or have_verdicts(named):
             return [row for name in named for row in objects[name]]
         if not ranks[named[0]]:
             raise InputError(
@@ -286,7 +289,7 @@ def _rows_in(value: Any, file: str) -> list[Any] | None:
         return [{"run": name, **row} for name in named for row in objects[name]]
     if len(lists) == len(value) > 1 and len({len(item) for item in lists.values()}) == 1:
         return [dict(zip(value, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
-    if objects and VERDICTS.issuperset(map(str.lower, objects)):
+    if objects and have_verdicts(objects):
         raise InputError(
             f"{file!r} has only the rows of {next(iter(objects))!r}; give a file with all rows"
         )
@@ -295,6 +298,11 @@ def _rows_in(value: Any, file: str) -> list[Any] | None:
     if isinstance(value.get("results"), Mapping):
         return _rows_in(value["results"], file)
     return [value] if any(isinstance(item, str) for item in value.values()) else None
+
+
+def have_verdicts(names: Iterable[str]) -> bool:
+    """Return whether lists or sheets are named by a verdict: "correct", "bad_cases"."""
+    return all(VERDICT.search(name.lower()) for name in names)
 
 
 def _rank_of_row(row: Mapping[str, Any]) -> int:
@@ -453,7 +461,12 @@ def _sheets_rows(book: Any, path: Path) -> Iterator[Row]:
     read = [table for table, rank in zip(tables, ranks, strict=True)
             if rank == max(ranks) and (rank or table[2] == tables[0][2])]  # fmt: skip
     names = {name.lower() for *_, columns in read for name in columns}
-    names_runs = len(read) > 1 and not names & {*RUN_FIELDS}
+    divided = have_verdicts([sheet.title for sheet, *_ in read])
+    if divided and len(read) == 1:
+        raise InputError(
+            f"{str(path)!r} has only the rows of {read[0][0].title!r}; give a file with all rows"
+        )
+    names_runs = len(read) > 1 and not divided and not names & {*RUN_FIELDS}
     last = 0
     for sheet, header, columns in read:
         _check_columns(columns, f"the Excel file {str(path)!r}")
