@@ -63,7 +63,7 @@ def test_votes_are_those_of_brute_force(cast: list[Option]) -> None:
     best = max(sums, key=sums.__getitem__, default=None)
     assert found["weighted"] == ANSWERS[best]
     assert found["coverage"] == any(option.right for option in cast)
-    values = {}
+    values: dict[str | None, float] = {}
     for each in cast:
         share = sum(other.answer == each.answer for other in cast if each.answer) / len(cast)
         values[each.answer] = max(values.get(each.answer, -1), each.score + 0.2 * share)
