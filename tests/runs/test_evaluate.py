@@ -99,6 +99,7 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
                      str(folder), "--connections", "4", "--max-tokens", "8"]  # fmt: skip
         first = subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True)
         while not (folder / "completions.jsonl").exists() or len(rows_so_far(folder)) < 20:
+            assert first.poll() is None
             time.sleep(0.005)
         first.send_signal(signal.SIGINT)
         _, printed = first.communicate(timeout=60)
