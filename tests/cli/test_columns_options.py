@@ -56,7 +56,7 @@ def test_a_verb_reads_the_columns_that_are_named(
 
 
 def test_the_tiny_verifier_reads_them_too(gradeschool: Command, tmp_path: Path) -> None:
-    skip_without(("xllamacpp", "gguf"), "the shipped verifier")
+    skip_without(("torch", "transformers", "gguf"), "the shipped verifier")
     file, output = answers(tmp_path, "a.jsonl", 3), tmp_path / "scores.jsonl"
     words = ("verifier", "score", file, "--verifier", "tiny", "-o", output)
     result = gradeschool(*map(str, words), *COLUMNS)
