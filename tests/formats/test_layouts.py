@@ -278,6 +278,9 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "an instruction with a number above the question": (
         lambda n: {"prompt": f"Solve it in {7 + n % 2} steps.", "input": q(n), "output": text(n)},
         "", TWELVE, "question=input"),
+    "users beside repeated questions": (
+        lambda n: {"user": f"u{n}", "question": q(n % 2), "response": text(n % 2)}, "", "20 of 20",
+        "question=question"),
     "solutions under a name that was given": (
         lambda n: {"question": q(n), "truth": SAMPLE[n].solution}, "response=truth", "20 of 20",
         "this is no accuracy of a model"),

@@ -284,6 +284,15 @@ def test_each_list_of_texts_in_a_json_object_is_a_run(tmp_path: Path) -> None:
         ]
 
 
+def test_a_list_of_one_verdict_alone_is_not_a_result(tmp_path: Path) -> None:
+    path, rows = tmp_path / "a.json", [{"id": 0, "response": "1"}]
+    path.write_text(json.dumps({"accuracy": 0.5, "bad_cases": rows}))
+    with pytest.raises(InputError, match="has only the rows of 'bad_cases'"):
+        list(read_samples(path))
+    path.write_text(json.dumps({"correct": rows, "wrong": []}))
+    assert [sample.text for sample in read_samples(path)] == ["1"]
+
+
 def test_order_is_counted_in_each_run_with_its_damaged_rows(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     lines = [json.dumps({"run": run, "response": "It is 1"}) for run in "aabb"]

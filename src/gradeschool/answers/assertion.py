@@ -292,7 +292,7 @@ def doubt(
         text.rfind("? ", begin, number.start),
         text.rfind("! ", begin, number.start),
     )
-    if sentence < 0 or text[sentence - 6 : sentence].lower().endswith(ABBREVIATIONS):
+    if sentence < 0 or text[max(0, sentence - 6) : sentence].lower().endswith(ABBREVIATIONS):
         sentence = begin
     if not _may_be_doubted(text[sentence : number.start].lower(), text[number.end : stop].lower()):
         return None

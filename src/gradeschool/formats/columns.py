@@ -531,10 +531,10 @@ class _Table:
             has_ids = self.choose("id", taken) is not None
             others = [each for each in found if not self.is_instruction(each)]
             found = others if others or has_ids else found
-            numbers = [len(set(map(str, self.cells[each]))) for each in found]
             if len(self.rows) >= ENOUGH:  # one of a few instructions beside the questions
-                found = [column for column, number in zip(found, numbers, strict=True)
-                         if number * FEW > max(numbers)]  # fmt: skip
+                most = max((self.count_texts(each) for each in found if self.is_wordy(each)),
+                           default=0)  # fmt: skip
+                found = [each for each in found if self.count_texts(each) * FEW > most] or found
         return found[0] if found else None
 
     def is_instruction(self, column: Column) -> bool:
@@ -542,6 +542,10 @@ class _Table:
         texts = {str(value) for value in self.cells[column]}
         return len(self.rows) >= ENOUGH and len(texts) == 1 and not any(
             map(str.isdigit, texts.pop()))  # fmt: skip
+
+    def count_texts(self, column: Column) -> int:
+        """Return the number of different values."""
+        return len(set(map(str, self.cells[column])))
 
     def are_readable(self, column: Column) -> bool:
         """Return whether most values of a column are golds."""

@@ -57,8 +57,8 @@ LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
 OBJECTS = ("inputs", "outputs", "reference_outputs")  # columns of LangSmith that hold JSON
 # In the names of lists and sheets that have the rows with one verdict.
 VERDICT = re.compile(
-    r"(?:^|[^a-z])(?:(?:in)?correct|right|wrong|pass(?:ed)?|success(?:es)?|fail(?:ed|ures?)?|bad"
-    r"|good|mistakes?|errors?)(?![a-z])"
+    r"(?:(?:in)?correct|right|wrong|pass(?:ed)?|success(?:es)?|fail(?:ed|ures?)?|bad|good|mistakes?"
+    r"|errors?)(?:[_ -](?:answers|cases|examples|items|ones|problems|rows|samples))?"
 )
 LONG_KEY = 30  # characters of a question that is the key of its row
 MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
@@ -289,7 +289,8 @@ def _rows_in(value: Any, file: str) -> list[Any] | None:
         return [{"run": name, **row} for name in named for row in objects[name]]
     if len(lists) == len(value) > 1 and len({len(item) for item in lists.values()}) == 1:
         return [dict(zip(value, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
-    if objects and have_verdicts(objects):
+    empty = [name for name, item in value.items() if item == [] and have_verdicts([name])]
+    if objects and have_verdicts(objects) and not empty:
         raise InputError(
             f"{file!r} has only the rows of {next(iter(objects))!r}; give a file with all rows"
         )
@@ -302,7 +303,7 @@ def _rows_in(value: Any, file: str) -> list[Any] | None:
 
 def have_verdicts(names: Iterable[str]) -> bool:
     """Return whether lists or sheets are named by a verdict: "correct", "bad_cases"."""
-    return all(VERDICT.search(name.lower()) for name in names)
+    return all(VERDICT.fullmatch(name.strip().lower()) for name in names)
 
 
 def _rank_of_row(row: Mapping[str, Any]) -> int:
