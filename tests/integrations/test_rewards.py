@@ -83,7 +83,7 @@ def test_a_reward_is_1_0_or_none_with_its_outcome(
 @settings(max_examples=40)
 @given(ANYTHING, ANYTHING)
 def test_no_completion_and_no_gold_raises(completion: object, gold: object) -> None:
-    earned = Grader(format_credit=0.1, partial_credit=0.1).grade(completion, gold)
+    earned = Grader(format_credit=0.1).grade(completion, gold)
     assert isinstance(earned, Reward)
     assert earned.value is None or 0 <= earned.value <= 1.1
 
@@ -104,14 +104,6 @@ def test_no_completion_and_no_gold_raises(completion: object, gold: object) -> N
 def test_format_credit_is_for_the_form_at_the_end(text: str, form: str, value: float) -> None:
     assert Grader(format=form, format_credit=0.5).grade(text, "18").value == value
     assert has_format(text, form) is (value in (0.5, 1.5))
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("#### 18", 1.0), ("#### -18", 0.25), ("#### 1800", 0.25), ("#### 17", 0.0), ("none", 0.0)],
-)
-def test_partial_credit_is_for_a_lost_sign_and_a_scale(text: str, value: float) -> None:
-    assert Grader(partial_credit=0.25).grade(text, "18").value == value
 
 
 @pytest.mark.parametrize("text", ["<think>{} so the total is 18", "{} <think> the total is 18"])
@@ -150,7 +142,7 @@ def test_a_part_that_is_no_text_is_not_the_reply(kind: str) -> None:
         ({"scorer": "openai/2020"}, UnknownNameError, "openai/2021"),
         ({"format": "json"}, InputError, "'json'"),
         ({"format_credit": 1.0}, InputError, "from 0 to under 1"),
-        ({"partial_credit": "much"}, InputError, "'much'"),
+        ({"format_credit": "much"}, InputError, "'much'"),
     ],
 )
 def test_a_grader_that_cannot_be_is_refused_when_it_is_made(

@@ -12,7 +12,6 @@ from gradeschool.errors import InputError
 from gradeschool.integrations.verifiers import (
     exact_match,
     load_environment,
-    reader,
     rows,
     sampling,
 )
@@ -60,14 +59,3 @@ def test_verifiers_without_environments_names_a_version(monkeypatch: pytest.Monk
     monkeypatch.setattr(sys.modules["datasets"], "Dataset", object, raising=False)
     with pytest.raises(InputError, match=r"0\.4\.0 .* pip install 'verifiers<0\.4'"):
         load_environment(dataset="sample")
-
-
-def test_its_metric_beside_is_the_reader() -> None:
-    assert (exact_match("18.00", "18"), reader("18.00", "18")) == (0.0, 1.0)
-
-
-@pytest.mark.usefixtures("data")
-def test_the_metric_reads_the_question_of_the_row() -> None:
-    said, question = "So the answer is 1.5 hours (90 minutes).", "How many minutes does it take?"
-    assert (reader(said, "90"), reader(said, "90", {"question": question})) == (0.0, 1.0)
-    assert rows("sample")[0]["info"]["question"] in rows("sample")[0]["prompt"][-2]["content"]

@@ -116,7 +116,6 @@ def test_load_environment_asks_as_olmes_does_and_scores(tmp_path: Path, llama_ur
     )
     assert [row["exact_match"] for row in rows] == [1.0, 0.0, 0.0]
     assert [row["reward"] for row in rows] == [1.0, 0.0, 0.0]
-    assert rows[0]["reader"] == 1.0
 
 
 @pytest.mark.usefixtures("data")

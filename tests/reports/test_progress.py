@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from gradeschool.completion import Completion, Finish, Usage
-from gradeschool.reports.progress import EvaluationDisplay, ScoringDisplay
+from gradeschool.reports.progress import EvaluationDisplay, ProgressDisplay
 from gradeschool.runs.cost import Budget, Price
 from gradeschool.runs.evaluate import EndedSample
 from gradeschool.runs.send import SendingState
@@ -29,10 +29,6 @@ def ended(display: EvaluationDisplay, outcome: Outcome, error: str = "") -> None
     display.count(EndedSample(completion, outcome))
 
 
-def figures(display: EvaluationDisplay) -> str:
-    return " · ".join(filter(None, display.figures()))
-
-
 def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -50,7 +46,7 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     assert lines[:2] == ["1 row is damaged (row 3)", "100 samples, 20 stored already"]
     assert lines[2].startswith("31/100 done · 0 failed · 3 of 16 in flight · ")
     assert "accuracy of new samples 100.0 % [74" in lines[2]
-    assert "1.0/s · 50 tokens/s · $1.2500 of $5.00 · 1:09 left" in lines[2]
+    assert "1.0/s · 50 tokens/s · $1.2500 of $5.00 · 0:01:09 left" in lines[2]
     assert lines[3] == "stopping"
     assert lines[4].startswith("41/100 done · 1 failed · 1 retry (2 waiting)")
     assert len(lines) == 5
@@ -61,21 +57,6 @@ def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
         display.begin(1, 0, SendingState(), None, "")
         ended(display, Outcome.WRONG)
     assert capsys.readouterr().err == ""
-
-
-def test_time_left_goes_by_the_last_half_minute(clock: list[float]) -> None:
-    display = EvaluationDisplay(quiet=True)
-    display.begin(1000, 0, SendingState(), None, "")
-    for _ in range(100):
-        clock[0] += 0.1
-        ended(display, Outcome.CORRECT)
-        figures(display)
-    assert "10.0/s" in figures(display)
-    for _ in range(60):
-        clock[0] += 1.0
-        ended(display, Outcome.CORRECT)
-        figures(display)
-    assert " 1.0/s · 50 tokens/s · 14:00 left" in figures(display)
 
 
 def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
@@ -99,11 +80,11 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
 def test_scoring_shows_lines_every_ten_seconds_and_at_the_end(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with ScoringDisplay("solutions") as display:
+    with ProgressDisplay() as display:
         for scored in range(3, 13, 3):
             clock[0] += 6
             display.scored(scored, 12)
     assert capsys.readouterr().err.splitlines() == [
-        "6/12 done · solutions scored",
-        "12/12 done · solutions scored",
+        "6/12 done · scored",
+        "12/12 done · scored",
     ]

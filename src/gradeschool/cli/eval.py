@@ -232,32 +232,29 @@ def run_all(
 
 
 def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Evaluation:
-    """Run a job with a progress display and loggers; exits with 130 at a second Ctrl-C."""
+    """Run a job with a progress display, then log it; exits with 130 at a second Ctrl-C."""
     import asyncio
-    from contextlib import ExitStack
 
     from gradeschool.problem import several_golds
     from gradeschool.reports.progress import EvaluationDisplay
-    from gradeschool.runs.evaluate import RunProgress, evaluate
+    from gradeschool.runs.evaluate import evaluate
 
     if text := several_golds(prepared.plan.problems):
         warn(text)
     model = prepared.model
     if getattr(model, "shows_its_key", False):
         warn(f"the API key goes to {model.identity} unencrypted; use https:// for another machine")
-    with ExitStack() as stack:
-        display = stack.enter_context(EvaluationDisplay(quiet))
-        watchers: list[RunProgress] = [display]
-        if loggers:
-            from gradeschool.reports.loggers import EvaluationLog
-
-            log = EvaluationLog(loggers, prepared.folder, display.message, display.alert)
-            watchers.append(stack.enter_context(log))
+    with EvaluationDisplay(quiet) as display:
         try:
-            return asyncio.run(evaluate(prepared, *watchers))
+            evaluation = asyncio.run(evaluate(prepared, display))
         except (KeyboardInterrupt, asyncio.CancelledError):
             warn(f"stopped immediately; completions are kept in {prepared.folder}")
             sys.exit(130)
+    if loggers:
+        from gradeschool.reports.loggers import log_run
+
+        log_run(loggers, prepared.folder, display.message, warn)
+    return evaluation
 
 
 def warn_of_end(evaluation: Evaluation, run: str = "") -> None:

@@ -299,7 +299,7 @@ def score_command(
 
     Example: gradeschool verifier score --verifier models/verifier runs/samples
     """
-    from gradeschool.reports.progress import ScoringDisplay
+    from gradeschool.reports.progress import ProgressDisplay
     from gradeschool.scoring.candidates import read_candidates
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.scores import add_scores, load_scorer
@@ -310,7 +310,7 @@ def score_command(
     for run in [
         run for spec in dict.fromkeys(files) for run in read_candidates(spec, options, warn)
     ]:
-        with ScoringDisplay() as display:
+        with ProgressDisplay() as display:
             path = add_scores(run, loaded, path=output, tokens=tokens, tell=display.scored)
         say(f"{run.total} completions of {run.run} are scored in {path}")
 
@@ -369,7 +369,7 @@ def rank_command(
 
     Example: gradeschool verifier rank samples --verifier models/verifier --baseline greedy
     """
-    from gradeschool.reports.progress import ScoringDisplay
+    from gradeschool.reports.progress import ProgressDisplay
     from gradeschool.reports.ranking import as_json as plain
     from gradeschool.reports.ranking import print_ranking
     from gradeschool.scoring.sources import check_sources
@@ -378,7 +378,7 @@ def rank_command(
     check_scorers(scorer)
     options = read_options(dataset)
     check_sources([run, *baselines], options)
-    with ScoringDisplay() as display:
+    with ProgressDisplay() as display:
         candidates, found = read_scored(run, options, warn, scorer, display.scored, **models)
     outcomes: dict[str, dict[str, tuple[int, int]]] = {}
     for spec in dict.fromkeys(baselines):
@@ -421,14 +421,14 @@ def bench_command(
 
     Example: gradeschool verifier bench processbench --verifier models/verifier
     """
-    from gradeschool.reports.progress import ScoringDisplay
+    from gradeschool.reports.progress import ProgressDisplay
     from gradeschool.reports.ranking import bench_json, print_bench
     from gradeschool.verifier.step_bench import bench as measure
     from gradeschool.verifier.step_bench import load_solutions, predict_by_all, prediction_rows
 
     require_new(output)
     rows = load_solutions(benchmark, limit)
-    with ScoringDisplay("solutions") as display:
+    with ProgressDisplay() as display:
         predictions = predict_by_all(rows, threshold, display.scored, **sources)
     results = [measure(rows, each) for each in predictions]
     if output is not None:

@@ -10,7 +10,6 @@ import tempfile
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -21,9 +20,8 @@ from gradeschool.formats.samples import ReadOptions
 from gradeschool.integrations.scores import Scores, score_samples
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.protocol import Protocol
-from gradeschool.reports.loggers import LOGGERS, EvaluationLog, check_loggers
+from gradeschool.reports.loggers import LOGGERS, check_loggers, log_run
 from gradeschool.reports.progress import EvaluationDisplay
-from gradeschool.runs.evaluate import RunProgress
 from gradeschool.runs.evaluate import evaluate as evaluate_job
 from gradeschool.runs.job import DEFAULT_PROTOCOL, Job, prepare
 from gradeschool.scorer import clip
@@ -99,20 +97,19 @@ def evaluate(
     not available; FatalModelError if no request can succeed; and any error of the function.
     """
     known = {field.name for field in fields(Job)} - {"model", "output"}
-    if unknown := sorted(options.keys() - known):
-        raise UnknownNameError("option of evaluate", unknown[0], known)
     loggers = (log,) if isinstance(log, str) else tuple(log)
-    if unknown := [logger for logger in loggers if logger not in LOGGERS]:
-        raise UnknownNameError("logger", str(unknown[0]), LOGGERS)
+    for kind, given, allowed in (
+        ("option of evaluate", options, known), ("logger", loggers, LOGGERS),
+    ):  # fmt: skip
+        if unknown := [each for each in given if each not in allowed]:
+            raise UnknownNameError(kind, str(unknown[0]), allowed)
     if loggers and output is None:
         raise InputError("log needs the folder of the run; give output")
     check_loggers(loggers)
-    options = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
-    }
-    chosen = tuple(scorer_choices(scorers))
-    # The model's name is not known yet.
-    job = Job("", protocol, dataset, limit, scorers=chosen, samples=samples, **options)
+    settings = {key: tuple(value) if isinstance(value, list) else value
+                for key, value in options.items()}  # fmt: skip
+    job = Job("", protocol, dataset, limit, scorers=tuple(scorer_choices(scorers)),
+              samples=samples, **settings)  # fmt: skip
     _check(job)
     function: CallableModel | None = None
     if callable(model):
@@ -129,31 +126,29 @@ def evaluate(
         )
 
     def work() -> Scores:
-        with ExitStack() as failed, ExitStack() as stack:
-            scratch = ""
-            if output is None:  # deleted with the result
-                scratch = tempfile.mkdtemp(prefix="gradeschool-")
-                failed.callback(shutil.rmtree, scratch, ignore_errors=True)
-            folder = Path(scratch) / "run" if output is None else Path(output)
+        scratch = tempfile.mkdtemp(prefix="gradeschool-") if output is None else ""
+        folder = Path(scratch) / "run" if output is None else Path(output)
+        try:
             prepared = prepare(replace(job, output=folder), function)
-            display = stack.enter_context(EvaluationDisplay(quiet=not progress))
-            watchers: list[RunProgress] = [display]
+            with EvaluationDisplay(quiet=not progress) as display:
+                evaluation = asyncio.run(evaluate_job(prepared, display))
+            logger = logging.getLogger("gradeschool")
             if loggers:
-                log = EvaluationLog(loggers, folder, display.message, display.alert)
-                watchers.append(stack.enter_context(log))
-            evaluation = asyncio.run(evaluate_job(prepared, *watchers))
+                log_run(loggers, folder, display.message, logger.warning)
             for text in evaluation.cautions():
-                logging.getLogger("gradeschool").warning(text)
+                logger.warning(text)
             if evaluation.fatal is not None:
                 raise evaluation.fatal
             if evaluation.interrupted:
                 raise KeyboardInterrupt
-            (run,) = load_runs(
-                folder, ReadOptions(dataset=prepared.plan.dataset.name), lambda _: None
-            )
+            reading = ReadOptions(dataset=prepared.plan.dataset.name)
+            (run,) = load_runs(folder, reading, lambda _: None)
             named = replace(run, name=name if function else run.name)
             scores = replace(score_samples(named, prepared.plan.scorers), folder=folder)
-            failed.pop_all()
+        except BaseException:
+            if scratch:
+                shutil.rmtree(scratch, ignore_errors=True)
+            raise
         if scratch:
             weakref.finalize(scores, shutil.rmtree, scratch, ignore_errors=True)
         return scores

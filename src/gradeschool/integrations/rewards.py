@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gradeschool.answers.failures import Near, relation_to_gold, scale_of
 from gradeschool.answers.parse import answer_part
 from gradeschool.answers.regions import unfinished_mark
 from gradeschool.answers.search import last_box
@@ -34,7 +33,6 @@ UNREADABLE = (
 _unreadable: list[object] = []  # the first gold of this process that could not be read
 LONGEST_TAG = 40  # characters of a mark of thinking, which the cut may split
 FORMATS = (MARKER, "boxed")
-SCALES = ("x100", "/100", "x1000", "/1000")
 # Types of a content part that is the reply; others are thinking, images or calls of tools.
 TEXT_PARTS = (None, "text", "output_text")
 
@@ -62,16 +60,14 @@ class Grader:
     r"""Rewards completions: 1 for a correct answer, else 0; a call never raises.
 
     scorer: a name from `gradeschool protocols list`. format_credit: added if the text ends in the
-    form named by `format`: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it).
-    partial_credit: for a wrong answer of the scorer that lost its sign or is off by a factor of 100
-    or 1,000; an answer of 1 never counts as near. Raises UnknownNameError, MissingExtraError or
-    InputError. Graders with the same settings compare equal, and can be pickled.
+    form named by `format`: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it). Raises
+    UnknownNameError, MissingExtraError or InputError. Graders with the same settings compare equal,
+    and can be pickled.
     """
 
     scorer: str = DEFAULT_SCORER
     format: str = MARKER
     format_credit: float = 0.0
-    partial_credit: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.scorer, str):
@@ -79,10 +75,9 @@ class Grader:
         get_usable_scorer(self.scorer)
         if self.format not in FORMATS:
             raise InputError(f"the format is {self.format!r}; give one of {', '.join(FORMATS)}")
-        for name in ("format_credit", "partial_credit"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not 0 <= value < 1:
-                raise InputError(f"{name} is {value!r}; give a number from 0 to under 1")
+        credit: object = self.format_credit
+        if not isinstance(credit, int | float) or not 0 <= credit < 1:
+            raise InputError(f"format_credit is {credit!r}; give a number from 0 to under 1")
 
     def grade(self, completion: object, gold: object) -> Reward:
         """Return the reward of one completion against one gold.
@@ -110,8 +105,6 @@ class Grader:
         value = None
         if verdict.outcome is not Outcome.ERROR:
             value = float(verdict.correct)
-            if self.partial_credit and verdict.outcome is Outcome.WRONG:
-                value += self.partial_credit * is_near(answer, problem.gold)
             if self.format_credit:
                 value += self.format_credit * has_format(text, self.format)
         return Reward(value, verdict.outcome, answer, verdict.reason)
@@ -131,17 +124,6 @@ class Grader:
         if get_usable_scorer(self.scorer).extra:
             return call_at_once(self.grade, rows)
         return [self.grade(*row) for row in rows]
-
-
-def is_near(value: str, gold: str) -> bool:
-    """Return whether a wrong value lost its sign, or is off by a factor of 100 or 1,000.
-
-    A scale counts only if the value has a digit of the gold: 1 would be near every power of ten.
-    """
-    if relation_to_gold(value, gold) is Near.SIGN:
-        return True
-    is_one = relation_to_gold(value, "1") in (Near.SAME, Near.SIGN)
-    return not is_one and scale_of(value, gold) in SCALES
 
 
 def has_format(text: str, form: str) -> bool:

@@ -6,7 +6,6 @@ import html
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,6 +30,8 @@ from gradeschool.scoring.table import (
     scorer_choices,
 )
 from gradeschool.verdict import Outcome, Verdict
+
+HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,6 +76,17 @@ class Scores:
         """Return the number of completions."""
         return self.run.n
 
+    def _table(self) -> list[tuple[str, ...]]:
+        rows = [HEADS]
+        for each in self.run.scorers:
+            shares = ("-", "-")
+            if each.judged:
+                words = accuracy_words(each.accuracy, each.accuracy_bounds)
+                shares = (words, bounds(each.ci95))
+            counts = map(str, (each.wrong, each.no_answer, each.error))
+            rows.append((each.scorer, str(each.correct), *shares, *counts))
+        return rows
+
     def __repr__(self) -> str:
         """Return the table as plain text, a line for each scorer."""
         return "\n".join(aligned(self._table()))
@@ -88,21 +100,6 @@ class Scores:
             f"<tr><th>{'</th><th>'.join(head)}</th></tr>{rows}</table>"
         )
 
-    def _table(self) -> list[tuple[str, ...]]:
-        return [
-            ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error"),
-            *(
-                (
-                    each.scorer,
-                    str(each.correct),
-                    accuracy_words(each.accuracy, each.accuracy_bounds) if each.judged else "-",
-                    bounds(each.ci95) if each.judged else "-",
-                    *map(str, (each.wrong, each.no_answer, each.error)),
-                )
-                for each in self.run.scorers
-            ),
-        ]
-
     def misses(self) -> list[tuple[int, Verdict]]:
         """Return the index and the verdict of each completion that the first scorer rejects."""
         samples = enumerate(self.scored.run.samples)
@@ -114,33 +111,31 @@ class Scores:
         """Return a DataFrame with a row for each completion, failed ones included.
 
         Columns: problem, sample, question, gold, completion, error, answer (what the first scorer
-        extracted), reason, and the outcome under the name of each scorer; flag, the file's own
-        verdict. Raises ImportError if pandas is not installed.
+        extracted), reason, flag (the file's own verdict), and the outcome under the name of each
+        scorer. Raises ImportError if pandas is not installed.
         """
-        try:
-            pandas = import_module("pandas")
-        except ModuleNotFoundError as error:
-            raise ImportError("to_pandas needs pandas: pip install pandas") from error
-        names = [scorer.scorer for scorer in self.run.scorers]
+        from pandas import DataFrame
+
         verdicts, rows = iter(self.scored.verdicts), []
         for sample in self.scored.run.samples:
-            problem = sample.problem
-            given = () if sample.error or problem is None else next(verdicts)
+            problem = sample.problem or Problem("", "", "", "")
+            given = next(verdicts) if sample.problem and not sample.error else ()
             answer = given[0].answer if given else None
+            outcomes = {each.scorer: Outcome.ERROR for each in self.run.scorers}
+            outcomes |= {verdict.scorer: verdict.outcome for verdict in given}
             rows.append({
-                "problem": problem and problem.id,
+                "problem": problem.id,
                 "sample": sample.sample,
-                "question": problem and problem.question,
-                "gold": problem and problem.gold,
+                "question": problem.question,
+                "gold": problem.gold,
                 "completion": sample.text,
                 "error": sample.error,
                 "answer": answer and answer.value,
                 "reason": given[0].reason if given else None,
-                **({} if sample.flag is None else {"flag": sample.flag}),
-                **dict.fromkeys(names, Outcome.ERROR.value),
-                **{verdict.scorer: verdict.outcome.value for verdict in given},
+                "flag": sample.flag,
+                **{name: outcome.value for name, outcome in outcomes.items()},
             })  # fmt: skip
-        return pandas.DataFrame(rows)
+        return DataFrame(rows)
 
     def report(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the report of this result and return its path; see `report`."""

@@ -8,15 +8,14 @@ greedy; the last number of the reply (after "</think>", if any) must equal that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gradeschool.answers.parse import THOUGHT_END
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, require_packages
-from gradeschool.integrations.rewards import Grader, completion_text, with_question
+from gradeschool.integrations.rewards import Grader, completion_text
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.scorer import DEFAULT_SCORER
 
 ENVIRONMENT = "gsm8k-olmes"
 PROTOCOL = "olmes/gsm8k-tulu"
@@ -43,13 +42,13 @@ def load_environment(system_prompt: str | None = None, dataset: str = "gsm8k") -
     return vf.SingleTurnEnv(
         eval_dataset=Dataset.from_list(rows(dataset, system_prompt)),
         parser=vf.MaybeThinkParser(),
-        rubric=vf.Rubric(funcs=[exact_match, reader], weights=[1.0, 0.0]),
+        rubric=vf.Rubric(funcs=[exact_match]),
         sampling_args=sampling(),
     )
 
 
 def rows(dataset: str = "gsm8k", system_prompt: str | None = None) -> list[dict[str, Any]]:
-    """Return one row per problem: prompt (messages), answer (the gold) and info (id, question)."""
+    """Return one row per problem: prompt (messages), answer (the gold) and info (id)."""
     protocol, problems = get_protocol(PROTOCOL), load_dataset(dataset).problems
     system = [] if system_prompt is None else [{"role": "system", "content": system_prompt}]
     prompts = protocol.render(problems, load_dataset(protocol.shots).problems)
@@ -57,7 +56,7 @@ def rows(dataset: str = "gsm8k", system_prompt: str | None = None) -> list[dict[
         {
             "prompt": [*system, *prompt.as_messages()],
             "answer": problem.gold,
-            "info": {"id": problem.id, "question": problem.question},
+            "info": {"id": problem.id},
         }
         for problem, prompt in zip(problems, prompts, strict=True)
     ]
@@ -75,24 +74,11 @@ def sampling() -> dict[str, Any]:
 
 
 def exact_match(completion: Completion, answer: str, **_: object) -> float:
-    """Return 1.0 if the last number of the reply equals the gold, by OLMES's scorer."""
-    return _score(PROTOCOL, completion, answer)
+    """Return 1.0 if the last number of the reply equals the gold, by OLMES's scorer.
 
-
-def reader(
-    completion: Completion, answer: str, info: Mapping[str, Any] | None = None, **_: object
-) -> float:
-    """Return 1.0 if the answer extractor finds the gold; a metric without weight.
-
-    info: of `rows`; the question tells which of several numbers is the answer.
+    A completion is the text without its thinking; None has no text.
     """
-    gold = with_question(answer, (info or {}).get("question", ""))
-    return _score(DEFAULT_SCORER, completion, gold)
-
-
-def _score(scorer: str, completion: Completion, gold: object) -> float:
-    """Score the text of a completion without its thinking; None has no text."""
     if completion is not None and not isinstance(completion, str):
         completion = list(completion)
     text = (completion_text(completion) or "").rpartition(THOUGHT_END)[2].strip()
-    return float(Grader(scorer).grade(text, gold).correct)
+    return float(Grader(PROTOCOL).grade(text, answer).correct)

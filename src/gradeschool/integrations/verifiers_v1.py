@@ -6,17 +6,16 @@ folder. Raises ImportError if verifiers is older; 0.1.14 has a different, unfini
 
 from collections.abc import Iterator
 
-from verifiers.v1 import Runtime, Task, TaskData, Taskset, TasksetConfig, Trace, metric
+from verifiers.v1 import Runtime, Task, TaskData, Taskset, TasksetConfig, Trace
 from verifiers.v1 import reward as rewarded
 
-from gradeschool.integrations.verifiers import exact_match, reader, rows
+from gradeschool.integrations.verifiers import exact_match, rows
 
 
 class Gsm8kOlmesData(TaskData):
-    """A problem: the gold, the question, and the messages; the last begins the answer."""
+    """A problem: the gold, and the messages; the last begins the answer."""
 
     answer: str
-    question: str = ""
 
 
 class Gsm8kOlmesConfig(TasksetConfig):
@@ -26,17 +25,12 @@ class Gsm8kOlmesConfig(TasksetConfig):
 
 
 class Gsm8kOlmesTask(Task[Gsm8kOlmesData]):
-    """A problem scored by OLMES's scorer, with the answer extractor as a metric."""
+    """A problem scored by OLMES's scorer."""
 
     @rewarded(weight=1.0)
     async def exact_match(self, trace: Trace) -> float:
         """Return 1.0 if the last number of the reply equals the gold."""
         return exact_match(trace.last_reply, self.data.answer)
-
-    @metric
-    async def reader(self, trace: Trace) -> float:
-        """Return 1.0 if the answer extractor finds the gold."""
-        return reader(trace.last_reply, self.data.answer, {"question": self.data.question})
 
     async def validate(self, runtime: Runtime) -> bool | None:
         """Return whether the gold scores against itself."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
 from gradeschool.percentages import bounds, count, percent
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gradeschool.runs.cost import Budget
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
-RECENT_SECONDS = 30.0  # window over which the rates of a run are measured
 BETWEEN = " · "
 
 
@@ -34,6 +33,7 @@ class ProgressDisplay:
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self.quiet = quiet
         self.console = console
+        self._begun = self._updated = time.monotonic()
         if console is None and not quiet and sys.stderr.isatty():
             self.console = terminal(stderr=True)
         if self.console is not None:
@@ -47,7 +47,6 @@ class ProgressDisplay:
                 auto_refresh=False,
             )
             self._task = self._bar.add_task("", total=None, figures="starting")
-        self._updated = time.monotonic() if self.console is None else 0.0
 
     def __enter__(self) -> Self:
         """Start drawing."""
@@ -69,10 +68,6 @@ class ProgressDisplay:
         elif always or not self.quiet:
             say(text, err=True)
 
-    def alert(self, text: str) -> None:
-        """Show a warning, also if quiet."""
-        self.message(f"gradeschool: {text}", always=True)
-
     def update(
         self, completed: int, total: int, figures: Callable[[], Sequence[str]], now: bool = False
     ) -> None:
@@ -88,6 +83,10 @@ class ProgressDisplay:
         self._bar.update(self._task, completed=completed, total=total, figures="\n".join(lines))
         self._bar.refresh()
 
+    def scored(self, scored: int, total: int) -> None:
+        """Show how many of all texts a verifier has scored, in any case at the end."""
+        self.update(scored, total, lambda: ["scored"], now=scored == total)
+
 
 class EvaluationDisplay(ProgressDisplay, RunProgress):
     """The progress of a run."""
@@ -95,7 +94,6 @@ class EvaluationDisplay(ProgressDisplay, RunProgress):
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         RunProgress.__init__(self)
         super().__init__(quiet, console)
-        self._marks: deque[tuple[float, int, int]] = deque()  # time, ended, tokens
 
     def __exit__(self, *exc: object) -> None:
         """Show the final state, if the run began."""
@@ -108,7 +106,7 @@ class EvaluationDisplay(ProgressDisplay, RunProgress):
     ) -> None:
         """Show the size of the run."""
         super().begin(total, stored, in_flight, budget, damaged)
-        self._marks.append((time.monotonic(), 0, 0))
+        self._begun = time.monotonic()
         if damaged:
             self.message(damaged, always=True)
         if self.console is None:
@@ -126,49 +124,27 @@ class EvaluationDisplay(ProgressDisplay, RunProgress):
         self.message(text)
 
     def figures(self) -> list[str]:
-        """Return three lines: trouble; accuracy of new samples; rates, cost and time left."""
-        trouble = [f"{self.failed} failed"]
-        if retries := self.in_flight.retries:
-            waiting = f" ({self.in_flight.waiting} waiting)" if self.in_flight.waiting else ""
-            trouble.append(f"{count(retries, 'retry', 'retries')}{waiting}")
-        if self.in_flight.sent:
-            trouble.append(f"{self.in_flight.sent} of {self.in_flight.limit} in flight")
+        """Return three lines: trouble; accuracy of new samples; speed, cost and time left."""
+        trouble, sending = [f"{self.failed} failed"], self.in_flight
+        if sending.retries:
+            waiting = f" ({sending.waiting} waiting)" if sending.waiting else ""
+            trouble.append(f"{count(sending.retries, 'retry', 'retries')}{waiting}")
+        if sending.sent:
+            trouble.append(f"{sending.sent} of {sending.limit} in flight")
         accuracy = ""
         if self.judged:
             interval = bounds(wilson(self.correct, self.judged), 1, ", ")
             subject = "accuracy of new samples" if self.stored else "accuracy"
             accuracy = f"{subject} {percent(self.correct / self.judged, 1)} [{interval}]"
-        # The rates of the last half minute.
-        now = time.monotonic()
-        if not self._marks or now - self._marks[-1][0] >= 1:
-            self._marks.append((now, self.ended, self.tokens))
-        while len(self._marks) > 1 and now - self._marks[1][0] > RECENT_SECONDS:
-            self._marks.popleft()
-        start, ended, tokens = self._marks[0]
-        elapsed = max(now - start, 1e-9)
-        answers = (self.ended - ended) / elapsed
-        speed = [f"{answers:.1f}/s"] if self.ended else []
+        elapsed, speed = max(time.monotonic() - self._begun, 1e-9), []
+        if self.ended:
+            speed.append(f"{self.ended / elapsed:.1f}/s")
         if self.tokens:
-            speed.append(f"{(self.tokens - tokens) / elapsed:,.0f} tokens/s")
+            speed.append(f"{self.tokens / elapsed:,.0f} tokens/s")
         if self.budget is not None:
             limit = "" if self.budget.limit is None else f" of ${self.budget.limit:,.2f}"
             speed.append(f"${self.budget.cost:,.4f}{limit}")
         remaining = self.total - self.stored - self.ended
-        if answers and remaining > 0:
-            minutes, seconds = divmod(round(remaining / answers), 60)
-            hours, minutes = divmod(minutes, 60)
-            clock = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
-            speed.append(f"{clock}:{seconds:02d} left")
+        if self.ended and remaining > 0:
+            speed.append(f"{timedelta(seconds=round(remaining * elapsed / self.ended))} left")
         return [BETWEEN.join(trouble), accuracy, BETWEEN.join(speed)]
-
-
-class ScoringDisplay(ProgressDisplay):
-    """How many texts a verifier has scored."""
-
-    def __init__(self, texts: str = "completions", console: Console | None = None) -> None:
-        super().__init__(console=console)
-        self.texts = texts
-
-    def scored(self, scored: int, total: int) -> None:
-        """Show how many of all texts are scored, in any case at the end."""
-        self.update(scored, total, lambda: [f"{self.texts} scored"], now=scored == total)

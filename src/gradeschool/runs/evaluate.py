@@ -83,9 +83,6 @@ class RunProgress:
     def note(self, text: str) -> None:
         """Show a message: a batch was submitted, or the run waits for requests in flight."""
 
-    def finish(self, whole: bool) -> None:
-        """Note that results.json is written; whole: every sample is answered."""
-
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
@@ -296,8 +293,6 @@ async def evaluate(prepared: PreparedJob, *watchers: RunProgress) -> Evaluation:
             write_json(folder / RESULTS_FILE, results)
 
     is_partial = len(answered) < len(requests)
-    for watcher in watchers:
-        watcher.finish(not is_partial)
     over_budget = is_partial and budget is not None and budget.stopped
     stopped = is_partial and dispatcher.stopping.is_set()
     cause = next(iter(results["errors"]), "")
