@@ -32,6 +32,7 @@ import pytest
 
 import gradeschool
 from gradeschool import protocols
+from gradeschool.protocols.tables import protocols_of
 from tests.peers.golden import rows_of
 from tests.peers.views import View, view
 from tests.support.command import run_script
@@ -185,7 +186,7 @@ def test_the_protocol_of_the_guide_works_as_written(
     monkeypatch.setattr(protocols, "__path__", [*protocols.__path__, str(folder)])
     with patch.dict(sys.modules):  # nothing of it stays for other tests
         package: Any = importlib.import_module("gradeschool.protocols.riddles")
-    (scorer,), (protocol,) = package.SCORERS, package.PROTOCOLS
+    (scorer,), (protocol,) = package.SCORERS, protocols_of(package).values()
     assert protocol.scorers == (scorer.name,)
     assert "Probe question" in protocol.example_prompt().messages[0].content
     rows = rows_of(folder / "riddles" / "golden.jsonl")

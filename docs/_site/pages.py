@@ -28,7 +28,7 @@ from gradeschool.protocols.card import (
     find_package,
     read_source,
 )
-from gradeschool.protocols.registry import all_protocols, all_scorers, packages
+from gradeschool.protocols.registry import all_protocols, all_scorers, entries_of, packages
 from gradeschool.reports.protocols import facts
 
 Card = dict[str, Any]
@@ -59,12 +59,12 @@ def pages() -> dict[str, str]:
     protocols = [
         (f"## {harness(one)}", _protocol_table(one, f"harnesses/{slug(harness(one))}.md"))
         for one in every
-        if one.PROTOCOLS
+        if entries_of(one, "PROTOCOLS")
     ]
     scorers = [
         (f"## {harness(one)}", _scorer_table(one, f"harnesses/{slug(harness(one))}.md"))
         for one in every
-        if one.SCORERS
+        if entries_of(one, "SCORERS")
     ]
     return {
         "protocols.md": _join(
@@ -105,7 +105,8 @@ def pages() -> dict[str, str]:
 
 def harness(package: ModuleType) -> str:
     """Return the first part of the names that a package holds."""
-    return str(next(iter((*package.PROTOCOLS, *package.SCORERS))).name).split("/")[0]
+    names = (*entries_of(package, "PROTOCOLS"), *entries_of(package, "SCORERS"))
+    return names[0].split("/")[0]
 
 
 def slug(name: str) -> str:
@@ -117,8 +118,8 @@ def slug(name: str) -> str:
 def _harness_page(package: ModuleType) -> str:
     doc = (package.__doc__ or harness(package)).split("\n")[0]
     sample = load_dataset("sample").problems
-    protocols = sorted(package.PROTOCOLS, key=lambda one: one.name)
-    scorers = sorted(package.SCORERS, key=lambda one: one.name)
+    protocols = sorted(entries_of(package, "PROTOCOLS").values(), key=lambda one: one.name)
+    scorers = sorted(entries_of(package, "SCORERS").values(), key=lambda one: one.name)
     return _join(
         f"# {harness(package)}",
         _plain(doc),
@@ -224,7 +225,7 @@ def _protocol_table(package: ModuleType, page: str) -> str:
         ("protocol", "form", "what it is"),
         (
             (f"[`{one.name}`]({page}#{slug(one.name)})", _form(one), _plain(one.summary))
-            for one in sorted(package.PROTOCOLS, key=lambda one: one.name)
+            for one in sorted(entries_of(package, "PROTOCOLS").values(), key=lambda one: one.name)
         ),
     )
 
@@ -238,7 +239,7 @@ def _scorer_table(package: ModuleType, page: str) -> str:
         ("scorer", "how it reads", "calls"),
         (
             (f"[`{one.name}`]({page}#scorer-{slug(one.name)})", _plain(one.summary), one.extra)
-            for one in sorted(package.SCORERS, key=lambda one: one.name)
+            for one in sorted(entries_of(package, "SCORERS").values(), key=lambda one: one.name)
         ),
     )
 

@@ -14,7 +14,6 @@ from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
 from gradeschool.protocols import MGSM as LANGUAGES
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
-from gradeschool.protocols.lm_eval import MGSM_TASKS
 from gradeschool.protocols.registry import all_scorers, all_votes, get_scorer
 from tests.peers.compare import (
     COMPARED,
@@ -93,11 +92,13 @@ def test_invented_completions(peer: Asked, invented: list[Case]) -> None:
     assert len(lines) <= READINGS.get(peer.name, 0), "\n".join(lines[:SHOWN])
 
 
-@pytest.mark.parametrize("language", MGSM_TASKS)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_completions_in_eleven_languages(peers: Start, data: Path, language: str) -> None:
     cases = all_recorded(data)
-    label = f"{LANGUAGES[language][0]}:"
-    behind = with_number_golds(localised(cases, MGSM_TASKS[language][3].partition("(")[0]))
+    label = f"{LANGUAGES[language]['label']}:"
+    behind = with_number_golds(
+        localised(cases, LANGUAGES[language]["lm_eval_pattern"].partition("(")[0])
+    )
     of_lm_eval = [name for name in all_scorers() if name.startswith("lm-eval/mgsm")]
     what = "completions in eleven languages"
     assert_none(

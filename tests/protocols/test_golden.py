@@ -69,7 +69,7 @@ def test_every_golden_file_is_sound() -> None:
     own = {
         scorer.name: module.__name__.rpartition(".")[2]
         for module in packages()
-        for scorer in module.SCORERS
+        for scorer in getattr(module, "SCORERS", ())
     }
     assert {(own[name], case.package) for case in CASES for name in case.verdicts} == {
         (package, package) for package in {case.package for case in CASES}

@@ -12,7 +12,6 @@ from gradeschool import Problem, all_protocols, get_scorer
 from gradeschool.problem import MARKER
 from gradeschool.prompts import rationale
 from gradeschool.protocols import MGSM as LANGUAGES
-from gradeschool.protocols.lm_eval import MGSM_TASKS
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
@@ -48,12 +47,12 @@ OTHER_FORMS = {
     "lm-eval/mgsm-en-cot": SENTENCE,
     **{
         f"lm-eval/mgsm-native-cot-{language}": "{reasoning} "
-        + pattern.replace(r"(\-?[0-9\.\,]+)", "{answer}")
-        for language, (*_, pattern) in MGSM_TASKS.items()
+        + words["lm_eval_pattern"].replace(r"(\-?[0-9\.\,]+)", "{answer}")
+        for language, words in LANGUAGES.items()
     },
     **{
-        f"{harness}/mgsm-{language}": f"{{reasoning}}\n{label}: {{answer}}"
-        for language, (label, _) in LANGUAGES.items()
+        f"{harness}/mgsm-{language}": f"{{reasoning}}\n{words['label']}: {{answer}}"
+        for language, words in LANGUAGES.items()
         for harness in ("inspect", "opencompass", "simple-evals")
     },
 }

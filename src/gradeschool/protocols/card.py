@@ -21,6 +21,7 @@ from gradeschool.protocols.registry import (
     all_protocols,
     all_votes,
     available,
+    entries_of,
     get_scorer,
     packages,
 )
@@ -48,8 +49,7 @@ class SourceNotes(NamedTuple):
 def find_package(name: str) -> ModuleType | None:
     """Return the package with the protocol, scorer or vote of a name, None for a user's own."""
     for package in packages():
-        entries = (*package.PROTOCOLS, *package.SCORERS, *getattr(package, "VOTES", ()))
-        if any(entry.name == name for entry in entries):
+        if any(name in entries_of(package, kind) for kind in ("PROTOCOLS", "SCORERS", "VOTES")):
             return package
     return None
 

@@ -66,11 +66,20 @@ def _import_package(name: str) -> ModuleType:
     return importlib.import_module(f"{protocols_package.__name__}.{name}")
 
 
+def entries_of(package: ModuleType, kind: str) -> dict[str, Any]:
+    """Return what a package has of "PROTOCOLS", "SCORERS" or "VOTES", by name."""
+    if kind == "PROTOCOLS":
+        from gradeschool.protocols.tables import protocols_of  # reads TOML: 5 ms to import
+
+        return protocols_of(package)
+    return {entry.name: entry for entry in getattr(package, kind, ())}
+
+
 @cache
 def _entries(kind: str) -> dict[str, Any]:
-    """Return the entries of all packages by name, sorted; packages without votes have no VOTES."""
-    entries = (entry for package in packages() for entry in getattr(package, kind, ()))
-    return dict(sorted((entry.name, entry) for entry in entries))
+    """Return the entries of all packages by name, sorted."""
+    every = [entries_of(package, kind) for package in packages()]
+    return dict(sorted(item for entries in every for item in entries.items()))
 
 
 def all_scorers() -> dict[str, Scorer]:
@@ -92,9 +101,9 @@ def _find(kind: str, word: str, name: str) -> Any:
     """Return the entry of this name, UnknownNameError without one; word: what it is called."""
     package = name.partition("/")[0].replace("-", "_")
     if package in _package_names():
-        for entry in getattr(_import_package(package), kind, ()):
-            if entry.name == name:
-                return entry
+        entries = entries_of(_import_package(package), kind)
+        if name in entries:
+            return entries[name]
     if name not in _entries(kind):
         raise UnknownNameError(word, name, _entries(kind))
     return _entries(kind)[name]

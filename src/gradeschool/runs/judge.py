@@ -22,7 +22,7 @@ from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError
 from gradeschool.models.base import Model, Request
 from gradeschool.problem import Problem
-from gradeschool.protocols.gradeschool import JUDGE
+from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import request_key
 from gradeschool.runs.send import Dispatcher
 from gradeschool.runs.store import RunStore
@@ -40,15 +40,15 @@ def judge_requests(
     identity: of the judge; its key has the question and the completion, which are in the prompt.
     marks: of thinking, besides the usual ones.
     """
-    asked = []
+    asked, protocol = [], get_protocol("gradeschool/judge")
     for request, row in answered:
         problem = request.problem
         reading = extract_final_answer(row.text, problem.question, marks)
         if reading is None or rests_on_guess(reading):
             with_text = replace(problem, meta={**problem.meta, "completion": row.text})
-            [prompt] = JUDGE.render([with_text], ())
-            key = request_key(identity, prompt, JUDGE.decoding, row.sample)
-            asked.append(Request(problem, prompt, JUDGE.decoding, key, row.sample))
+            [prompt] = protocol.render([with_text], ())
+            key = request_key(identity, prompt, protocol.decoding, row.sample)
+            asked.append(Request(problem, prompt, protocol.decoding, key, row.sample))
     return asked
 
 

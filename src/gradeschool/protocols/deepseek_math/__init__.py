@@ -8,7 +8,6 @@ finds the same in linear time.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from math import isclose
 
 from gradeschool.answers.extractions import gold_without_commas, last_number
@@ -29,7 +28,12 @@ from gradeschool.latex import (
     without_unit,
 )
 from gradeschool.library_scorer import MATH_VERIFY, call_library
-from gradeschool.protocols import Answer, Decoding, Protocol, Scorer, Template, make_answer
+from gradeschool.protocols import (
+    Answer,
+    Problem,
+    Scorer,
+    make_answer,
+)
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
 HOPE = ("final answer is $", "$. I hope")
@@ -170,6 +174,11 @@ def compare(value: str, reference: str) -> bool:
     return bool(call_library("gradeschool.protocols.by_sympy:deepseek_equal", (value, reference)))
 
 
+def without_space_before(problem: Problem) -> dict[str, str]:
+    """Return the question without the white space before it, as upstream."""
+    return {"question": problem.question.lstrip()}
+
+
 SCORERS = (
     Scorer(
         name="deepseek-math/zero-shot",
@@ -190,39 +199,3 @@ SCORERS = (
         compare=compare,
     ),
 )
-# A prompt that defines the protocol, verbatim; upstream drops white space before the question.
-REQUEST = "{question}\nPlease reason step by step, and put your final answer within \\boxed{}."
-# The end-of-text token of DeepSeek's tokenizer, at which upstream stops.
-EOS = "<｜end▁of▁sentence｜>"
-ZERO_SHOT = Protocol(
-    name="deepseek-math/zero-shot",
-    summary="for the instruction models: User/Assistant text, a box is asked for, greedy",
-    source=f"{SOURCE}/infer/run_cot_eval.py, prompt_format sft",
-    render=Template(
-        question=f"User: {REQUEST}\n\nAssistant:",
-        fields=lambda problem: {"question": problem.question.lstrip()},
-    ),
-    decoding=Decoding(temperature=0.0, max_tokens=1024, stop=(EOS,)),
-    scorers=("deepseek-math/zero-shot",),
-)
-ZERO_SHOT_CHAT = replace(
-    ZERO_SHOT,
-    name="deepseek-math/zero-shot+chat",
-    summary="the question and the request for a box as one user message, greedy",
-    render=replace(ZERO_SHOT.template, question=REQUEST, form="message"),
-    decoding=replace(ZERO_SHOT.decoding, stop=()),
-)
-FEW_SHOT_COT = Protocol(
-    name="deepseek-math/few-shot-cot",
-    summary="for base models: the 8 exemplars of Wei et al., Q/A, greedy, 1024 tokens",
-    source=f"{SOURCE}/few_shot_prompts/cot_gsm_8_shot.py",
-    render=Template(
-        question="Q: {question}\nA:",
-        answer=" {reasoning} The answer is {gold}.",
-        joiner="\n\n\n",
-    ),
-    decoding=replace(ZERO_SHOT.decoding, stop=(EOS, "\nQ:")),
-    scorers=("deepseek-math/few-shot-cot",),
-    shots="wei2022",
-)
-PROTOCOLS = (ZERO_SHOT, ZERO_SHOT_CHAT, FEW_SHOT_COT)

@@ -6,7 +6,12 @@ import re
 
 from gradeschool.answers.extractions import LAST_NUMBER
 from gradeschool.answers.search import END, last_match
-from gradeschool.protocols import Answer, Decoding, Problem, Protocol, Scorer, Template, make_answer
+from gradeschool.protocols import (
+    Answer,
+    Problem,
+    Scorer,
+    make_answer,
+)
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
 METRICS = f"{SOURCE}/metrics/evaluate_reference_metrics.py"
@@ -14,13 +19,16 @@ METRICS = f"{SOURCE}/metrics/evaluate_reference_metrics.py"
 NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
 APART = re.compile(r"[^\d,-]{2}")  # in no number
 LAST_SENTENCE = " The answer is"
-# The result of `sample_examples(seed=0)` on the train split, the same for every problem.
-SHOT_ROWS = (162, 5795, 5430, 5542, 94)
 
 
 def as_sentence(problem: Problem) -> str:
     """Return a solution as the scenario writes it: one line that ends "The answer is N."."""
     return problem.solution.replace("####", "The answer is").replace("\n", " ") + "."
+
+
+def sentence_fields(problem: Problem) -> dict[str, str]:
+    """Return the fields of a prompt: an example has its solution as a sentence."""
+    return {"question": problem.question, "sentence": as_sentence(problem)}
 
 
 def extract_final_number(text: str, reference: str) -> Answer | None:
@@ -69,21 +77,5 @@ SCORERS = (
         source=f"{METRICS}, exact_match_indicator",
         reference=lambda problem: as_sentence(problem).rpartition(" ")[2].strip(),
         extract=extract_last_token,
-    ),
-)
-PROTOCOLS = (
-    Protocol(
-        name="helm/gsm",
-        summary="5 fixed train shots ending 'The answer is N.', Q/A, greedy, 400 tokens",
-        source=f"{SOURCE}/run_specs/lite_run_specs.py, get_gsm_spec",
-        render=Template(
-            question="Q: {question}\nA:",
-            answer=" {sentence}",
-            rows=SHOT_ROWS,
-            fields=lambda problem: {"question": problem.question, "sentence": as_sentence(problem)},
-        ),
-        decoding=Decoding(temperature=0.0, max_tokens=400, stop=("\n\n",)),
-        scorers=("helm/gsm/final-number", "helm/gsm/exact-match-indicator"),
-        shots="gsm8k:train",
     ),
 )

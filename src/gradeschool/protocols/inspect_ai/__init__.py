@@ -26,16 +26,11 @@ from typing import NamedTuple
 from gradeschool.answers.extractions import gold_as_it_is
 from gradeschool.answers.search import once_per_text
 from gradeschool.protocols import (
-    MGSM,
-    SERVERS_OWN,
     Answer,
-    Protocol,
     Scorer,
     ScorerFailure,
-    Template,
     library_scorer,
     make_answer,
-    mgsm_message,
 )
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
 
@@ -296,83 +291,5 @@ SCORERS = (
         function=f"{__package__}.library:math",
         how="inspect_ai's math()",
         extra="inspect-ai",
-    ),
-)
-
-# `Dataset.shuffle(seed=42)` of the train split, first ten:
-# numpy.random.default_rng(42).permutation(7473)[:10].
-SHOT_ROWS = (3082, 2184, 5897, 2437, 6330, 819, 3812, 5878, 5302, 5876)
-# Prompts that define the protocols, verbatim.
-LAST_LINE = (
-    'the form "ANSWER: $ANSWER" (without quotes) where $ANSWER is the answer to the problem.\n\n'
-    "{question}\n\n"
-    'Remember to put your answer on its own line at the end in the form "ANSWER: $ANSWER" '
-    "(without quotes) where $ANSWER is the answer to the problem, and you do not need to use a "
-    "\\boxed command."
-)
-GSM8K_REQUEST = (
-    "Solve the following math problem step by step. The last line of your response should be of "
-    f"{LAST_LINE}\n\nReasoning:"
-)
-AIME_REQUEST = (
-    "Solve the following math problem step by step.\nThe last line of your response should be of "
-    f"{LAST_LINE}"
-)
-# The tasks set no temperature, nucleus or length: the provider's defaults apply.
-GSM8K_0 = Protocol(
-    name="inspect/gsm8k-0shot",
-    summary="the same without shots and system message (-T fewshot=0)",
-    source="inspect-evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py",
-    render=Template(question=GSM8K_REQUEST, form="message"),
-    decoding=SERVERS_OWN,
-    scorers=(MATCH.name,),
-)
-GSM8K = replace(
-    GSM8K_0,
-    name="inspect/gsm8k",
-    summary="10 shots in the system message, 'ANSWER: N' on the last line, the provider's decoding",
-    render=replace(
-        GSM8K_0.template,
-        shot="{question}",
-        answer="\n\nReasoning:\n{steps}\n\nANSWER: {gold}",
-        system="{shots}",
-        rows=SHOT_ROWS,
-    ),
-    shots="gsm8k:train",
-)
-GSM8K_5 = replace(
-    GSM8K,
-    name="inspect/gsm8k-5shot",
-    summary="the same with the first 5 shots (-T fewshot=5)",
-    render=replace(GSM8K.template, count=5),
-)
-AIME2025 = replace(
-    GSM8K_0,
-    name="inspect/aime2025",
-    summary="zero-shot, 'ANSWER: N' on the last line, the provider's decoding",
-    source=f"{AIME_SOURCE}, USER_PROMPT_TEMPLATE",
-    render=Template(question=AIME_REQUEST, form="message"),
-    scorers=("inspect/aime2025",),
-)
-AIME2024 = replace(
-    AIME2025,
-    name="inspect/aime2024",
-    summary="the same for the examinations of 2024",
-    dataset="aime:2024",
-)
-PROTOCOLS = (
-    *(GSM8K, GSM8K_5, GSM8K_0, AIME2025, AIME2024),
-    *(
-        Protocol(
-            name=f"inspect/mgsm-{language}",
-            summary=f"zero-shot chat, the prompt of simple-evals ({language}) read by inspect's "
-            "match",
-            source="inspect-evals 0.26.0, src/inspect_evals/mgsm/mgsm.py",
-            render=mgsm_message(language),
-            decoding=SERVERS_OWN,
-            scorers=(MATCH.name,),
-            dataset="gsm8k" if language == "en" else f"mgsm:{language}",
-        )
-        for language in MGSM
     ),
 )

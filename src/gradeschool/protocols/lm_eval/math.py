@@ -20,11 +20,8 @@ from gradeschool.latex import hendrycks_equal, hendrycks_form, spaced_box
 from gradeschool.prompts import rationale
 from gradeschool.protocols import (
     Answer,
-    Decoding,
     Problem,
-    Protocol,
     Scorer,
-    Template,
     library_scorer,
     make_answer,
 )
@@ -168,54 +165,5 @@ MATH_SCORERS = (
         function="gradeschool.protocols.by_math_verify:default",
         how="Math-Verify's reading",
         reference=boxed_solution,
-    ),
-)
-MATH_PROTOCOLS = (
-    Protocol(
-        name="lm-eval/hrm8k-gsm8k-en",
-        summary="zero-shot, the answer in a box, greedy, 2048 tokens",
-        source=f"{TASKS}/hrm8k/en (version 1.1)/_hrm8k_en_yaml",
-        render=Template(
-            question="Solve the given question.\nAfter solving the problem, state your final "
-            "answer in the following format: $\\boxed{N}$.\n\n"
-            "Question: {stripped question}\nAnswer:"
-        ),
-        decoding=Decoding(
-            max_tokens=2048, stop=("</s>", "<|end_of_text|>", "<|endoftext|>", "<|im_end|>")
-        ),
-        scorers=("lm-eval/hrm8k-gsm8k-en",),
-    ),
-    Protocol(
-        name="lm-eval/hendrycks-math500",
-        summary="zero-shot, Problem/Answer, greedy, 256 tokens",
-        source=f"{TASKS}/hendrycks_math/hendrycks_math500.yaml (version 1.0)",
-        render=Template(question="Problem: {question}\nAnswer:"),
-        decoding=Decoding(max_tokens=256, stop=("Problem:",)),
-        scorers=("lm-eval/hendrycks-math500",),
-        dataset="math500",
-    ),
-    Protocol(
-        name="lm-eval/minerva-math500",
-        summary="the 4 examples of Lewkowycz et al., Problem/Solution, greedy, 256 tokens",
-        source=f"{TASKS}/minerva_math/minerva_math500.yaml (version 3.1)",
-        render=Template(question="Problem:\n{question}\n\nSolution:", answer=" {reasoning}"),
-        decoding=Decoding(max_tokens=256, stop=("Problem:",)),
-        scorers=("lm-eval/minerva-math500", "lm-eval/minerva-math500/math-verify"),
-        shots="minerva:shots",
-        dataset="math500",
-    ),
-    *(
-        Protocol(
-            name=f"lm-eval/aime{year}",
-            summary="zero-shot, Question/Answer, greedy, 32,768 tokens",
-            source=f"{TASKS}/aime/aime{year}.yaml (version 0.0)",
-            render=Template(question="Question: {question}\nAnswer:"),
-            decoding=Decoding(
-                max_tokens=32_768, stop=("Question:", "</s>", "<|im_end|>", "<|eot_id|>")
-            ),
-            scorers=("lm-eval/aime",),
-            dataset=f"aime:20{year}",
-        )
-        for year in ("24", "25")
     ),
 )

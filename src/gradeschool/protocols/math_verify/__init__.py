@@ -16,4 +16,3 @@ SCORERS = tuple(
         ("boxed-gold", "the gold in a \\boxed{}"),
     )
 )
-PROTOCOLS = ()

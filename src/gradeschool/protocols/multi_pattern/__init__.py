@@ -60,4 +60,3 @@ SCORERS = (
         compare=compare,
     ),
 )
-PROTOCOLS = ()

@@ -6,7 +6,7 @@ import re
 
 from gradeschool.answers.extractions import first_marked
 from gradeschool.answers.search import last_match
-from gradeschool.protocols import Answer, Decoding, Problem, Protocol, Scorer, Template
+from gradeschool.protocols import Answer, Problem, Scorer
 
 SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
 # A tool call of the reference solution; the gold is extracted from the text after the last one.
@@ -35,16 +35,5 @@ SCORERS = (
         source=f"{SOURCE}, GSM8K.evaluate",
         reference=reference,
         extract=extract,
-    ),
-)
-PROTOCOLS = (
-    Protocol(
-        name="nanochat/gsm8k",
-        summary="the question alone to a model that was trained on GSM8K, greedy, 512 tokens",
-        source=f"{SOURCE}; decoding: scripts/chat_eval.py",
-        # Its tokenizer adds the marks of the chat.
-        render=Template(question="{question}", form="message"),
-        decoding=Decoding(temperature=0.0, max_tokens=512),
-        scorers=("nanochat/gsm8k",),
     ),
 )

@@ -16,18 +16,13 @@ from gradeschool.answers.extractions import (
 )
 from gradeschool.answers.search import last_match, last_number_start, lowered
 from gradeschool.problem import MARKER
-from gradeschool.protocols import SERVERS_OWN, Answer, Problem, Protocol, Scorer, Template
+from gradeschool.protocols import Answer, Problem, Scorer
 
 SOURCE = "NVIDIA-NeMo/Evaluator @ 992fc1d1, src/nemo_evaluator"
 ANNOUNCED = re.compile(r"(?i)(?:the answer is|answer\s*:)\s*([^\n]+)")
 IGNORED = str.maketrans("", "", ",$% ")
 DECIMAL = re.compile(r"-?\d+\.?\d*")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
-# A prompt that defines the protocol, verbatim.
-REQUEST = (
-    "Solve the following math problem step by step. Put your final numerical answer after "
-    "'The answer is'.\n\nProblem: {question}"
-)
 
 
 def bare(text: str) -> str:
@@ -120,15 +115,5 @@ SCORERS = (
         source="nemo-evaluator 0.2.8, nemo_evaluator/contrib/byob/scorers.py, gsm8k_answer",
         reference=answer_of_solution,
         extract=extract_answer,
-    ),
-)
-PROTOCOLS = (
-    Protocol(
-        name="nemo-evaluator/gsm8k",
-        summary="zero-shot chat, 'The answer is N', the server's decoding",
-        source=f"{SOURCE}/benchmarks/gsm8k.py",
-        render=Template(question=REQUEST, form="message"),
-        decoding=SERVERS_OWN,
-        scorers=("nemo-evaluator/gsm8k", "nemo-evaluator/gsm8k-answer"),
     ),
 )

@@ -43,4 +43,3 @@ SCORERS = (
         extract=extract,
     ),
 )
-PROTOCOLS = ()

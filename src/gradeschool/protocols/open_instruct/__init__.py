@@ -36,4 +36,3 @@ SCORERS = (
         compare=compare,
     ),
 )
-PROTOCOLS = ()

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from gradeschool.answers.extractions import first_marked, gold_without_commas
 from gradeschool.errors import InputError
-from gradeschool.protocols import Answer, Decoding, Problem, Protocol, Scorer, Template
+from gradeschool.protocols import Answer, Problem, Scorer
 from gradeschool.scorer import clip
 
 SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
@@ -71,16 +71,5 @@ SCORERS = (
         source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
         reference=gold_without_commas,  # the flags ignore commas on both sides
         extract=extract_last_line,
-    ),
-)
-PROTOCOLS = (
-    Protocol(
-        name="openai/2021",
-        summary="for models fine-tuned on GSM8K: the question alone, greedy, answer after ####",
-        source=f"{SOURCE} and sample.py; decoding: arXiv 2110.14168, appendix B",
-        render=Template(question="{question}\n"),  # as the fine-tuned generators were trained
-        # Appendix B of the paper; the demo script stops at 100 tokens.
-        decoding=Decoding(temperature=0.0, max_tokens=400),
-        scorers=("openai/2021",),
     ),
 )

@@ -15,7 +15,6 @@ scans here.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 
 from gradeschool.answers.extractions import (
@@ -46,20 +45,15 @@ from gradeschool.prompts import rationale
 from gradeschool.protocols import (
     MGSM,
     Answer,
-    Decoding,
     Problem,
-    Protocol,
     Scorer,
     ScorerFailure,
-    Template,
     library_scorer,
     make_answer,
-    mgsm_message,
 )
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
 DATASETS = f"{SOURCE}, opencompass/datasets"
-CONFIGS = f"{SOURCE}, opencompass/configs/datasets"
 RUN_ON, MARK = "Question:", "The answer is"
 PLAIN_NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
 last_number_in = last_number(PLAIN_NUMBER, "the last number before 'Question:'")
@@ -258,7 +252,8 @@ def float_gold(problem: Problem) -> str:
         raise ScorerFailure(f"no number: {problem.gold[:60]!r}") from None
 
 
-def _float_fields(problem: Problem) -> dict[str, str]:
+def float_fields(problem: Problem) -> dict[str, str]:
+    """Return the fields of the prompt of GSM-Hard."""
     try:
         return {"question": problem.question, "gold": float_gold(problem)}
     except ScorerFailure:
@@ -297,7 +292,8 @@ SCORERS = (
             extract=last_number_behind(DIGITS_OF_MGSM, label),
             dataset=f"mgsm:{language}",
         )
-        for language, (label, _) in MGSM.items()
+        for language, row in MGSM.items()
+        for label in [row["label"]]
     ),
     Scorer(
         name="opencompass/gsm-hard",
@@ -315,102 +311,5 @@ SCORERS = (
         function="gradeschool.protocols.by_math_verify:opencompass",
         how="Math-Verify's reading of LaTeX",
         reference=boxed_gold,
-    ),
-)
-
-# Greedy is the default of OpenCompass's local backends; the tasks set the rest.
-GREEDY = Decoding(temperature=0.0, max_tokens=512)
-FEW_SHOT = Protocol(
-    name="opencompass/gsm8k",
-    summary="4 fixed shots as turns, no stop string, greedy, 512 tokens",
-    source=f"{CONFIGS}/gsm8k/gsm8k_gen_1d7fe4.py",
-    render=Template(
-        question="Question: {question}\nLet's think step by step\nAnswer:",
-        answer="{reasoning}\nThe answer is {gold}\n",
-        form="turns",
-    ),
-    decoding=GREEDY,
-    scorers=("opencompass/gsm8k",),
-    shots="opencompass:shots",
-)
-FEW_SHOT_STOP = replace(
-    FEW_SHOT,
-    name="opencompass/gsm8k-17d0dc",
-    summary="4 fixed shots as turns, stops at 'Question', greedy, 512 tokens",
-    source=f"{CONFIGS}/gsm8k/gsm8k_gen_17d0dc.py",
-    decoding=replace(GREEDY, stop=("Question",)),
-)
-SVAMP = replace(
-    FEW_SHOT,
-    name="opencompass/svamp",
-    source=f"{CONFIGS}/SVAMP/svamp_gen_fb25e4.py",
-    render=replace(FEW_SHOT.template, answer="{reasoning} The answer is {gold}.\n"),
-    shots="opencompass:svamp-shots",
-    dataset="svamp",
-)
-# The first rows of GSM-Hard itself, which are evaluated too.
-GSM_HARD = Protocol(
-    name="opencompass/gsm-hard",
-    summary="the first 5 rows as turns, with answers alone, greedy, 512 tokens",
-    source=f"{CONFIGS}/gsm_hard/gsmhard_gen_8a1400.py",
-    render=Template(
-        question="Question: {question}\nAnswer:",
-        answer=f"{MARK} {{gold}}",
-        form="turns",
-        count=5,
-        fields=_float_fields,
-    ),
-    decoding=GREEDY,
-    scorers=("opencompass/gsm-hard",),
-    shots="gsm-hard",
-    dataset="gsm-hard",
-)
-# Prompts that define the protocols, verbatim.
-REASON = "{question}\nPlease reason step by step, and put your final answer within \\boxed{}."
-ANSWER_ALONE = "{question}\nPlease put your final answer within \\boxed{}."
-BOX_REQUEST = "{question}\nRemember to put your final answer within \\boxed{}."
-V2, ASKED = "gsm8k-0shot-v2", "a box is asked for"
-# Name, configuration, scorer, most tokens (None for the model's own length), summary, prompt, set.
-ZERO_SHOT = (
-    ("gsm8k-0shot", "gsm8k/gsm8k_0shot_gen_a58960", "gsm8k", 512,
-     f"{ASKED}, the last number is read", REASON, "gsm8k"),
-    (V2, "gsm8k/gsm8k_0shot_v2_gen_a58960", V2, 512, "the answer in a box", REASON, "gsm8k"),
-    (f"{V2}-2048", "gsm8k/gsm8k_0shot_v2_gen_6e39a4", V2, 2048, "the answer in a box", REASON,
-     "gsm8k"),
-    ("gsm8k-0shot-nocot", "gsm8k/gsm8k_0shot_nocot_gen_6cbf22", V2, 512,
-     "a box without asking for reasoning", ANSWER_ALONE, "gsm8k"),
-    ("math-500", "math/math_500_gen", "math-verify", None, ASKED, REASON, "math500"),
-    ("aime2024", "aime2024/aime2024_0shot_nocot_gen_5e9f4f", V2, None, ASKED, BOX_REQUEST,
-     "aime:2024"),
-)  # fmt: skip
-PROTOCOLS = (
-    FEW_SHOT,
-    FEW_SHOT_STOP,
-    SVAMP,
-    GSM_HARD,
-    *(
-        Protocol(
-            name=f"opencompass/{name}",
-            summary=f"zero-shot chat, {summary}, greedy, "
-            + (f"{limit} tokens" if limit else "the model's own length"),
-            source=f"{CONFIGS}/{config}.py",
-            render=Template(question=question, form="message"),
-            decoding=replace(GREEDY, max_tokens=limit),
-            scorers=(f"opencompass/{scorer}",),
-            dataset=dataset,
-        )
-        for name, config, scorer, limit, summary, question, dataset in ZERO_SHOT
-    ),
-    *(
-        Protocol(
-            name=f"opencompass/mgsm-{language}",
-            summary=f"zero-shot chat, '{label}:' on the last line, 512 tokens",
-            source=f"{CONFIGS}/mgsm/mgsm_gen_d967bc.py",
-            render=mgsm_message(language),
-            decoding=GREEDY,
-            scorers=(f"opencompass/mgsm-{language}",),
-            dataset=f"mgsm:{language}",
-        )
-        for language, (label, _) in MGSM.items()
     ),
 )

@@ -37,4 +37,3 @@ SCORERS = (
         dataset="gsm-hard",
     ),
 )
-PROTOCOLS = ()

@@ -6,21 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gradeschool.answers.extractions import gold_as_it_is
-from gradeschool.protocols import Answer, Decoding, Protocol, Scorer, Template
+from gradeschool.protocols import Answer, Scorer
 
 SOURCE = "QwenLM/ProcessBench, code/run_eval.py"
-# code/templates/critique_template.txt: a prompt that defines the protocol, verbatim. The problem
-# and the solution are the dataset's question.
-BEFORE = (
-    "The following is a math problem and a solution (split into paragraphs, enclosed with tags and "
-    "indexed from 0):"
-)
-AFTER = (
-    "Your task is to review and critique the solution paragraph by paragraph. Once you identify an "
-    "error in a paragraph, return the index of the paragraph where the earliest error occurs. "
-    'Otherwise, return the index of -1 (which typically denotes "not found").\n\n'
-    "Please put your final answer (i.e., the index) in \\boxed{}."
-)
 BOX = "\\boxed{"  # it ends at the first brace: \\boxed\{([^}]*)\}
 
 
@@ -64,17 +52,6 @@ SCORERS = (
         reference=gold_as_it_is,
         extract=last_box,
         compare=lambda value, gold: parse_index(value) == parse_index(gold) is not None,
-        dataset="processbench",
-    ),
-)
-PROTOCOLS = (
-    Protocol(
-        name="processbench/gsm8k",
-        summary="a critic returns the first wrong step of a solution, or -1; greedy",
-        source=f"{SOURCE}; code/templates/critique_template.txt",
-        render=Template(question=f"{BEFORE}\n\n{{question}}\n\n{AFTER}", form="message"),
-        decoding=Decoding(temperature=0.0, max_tokens=8192),
-        scorers=("processbench/gsm8k",),
         dataset="processbench",
     ),
 )

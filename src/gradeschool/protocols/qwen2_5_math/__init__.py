@@ -27,12 +27,9 @@ from gradeschool.library_scorer import MATH_VERIFY, call_library
 from gradeschool.problem import MARKER
 from gradeschool.protocols import (
     Answer,
-    Decoding,
     Problem,
-    Protocol,
     Scorer,
     ScorerFailure,
-    Template,
 )
 
 # Words are read as by `word_to_num` of word2number 1.1 (w2n.py, lines 126-240): words that are not
@@ -288,65 +285,6 @@ OTHER = replace(
 )
 SCORERS = (GSM8K, OTHER)
 
-SOURCE = "QwenLM/Qwen2.5-Math @ a45202bd, evaluation/utils.py"
-# Prompts that define the protocols, verbatim.
-BOXED = "Please reason step by step, and put your final answer within \\boxed{}."
-ASSISTANT = "You are a helpful assistant."
-QUESTION = "{stripped question}"
-STOPS = ("</s>", "<|im_end|>", "<|endoftext|>")
-GREEDY = Decoding(temperature=0.0, max_tokens=2048, stop=STOPS)
-
-
-def _both_forms(plain: Protocol, chat: str, system: str, user: str) -> tuple[Protocol, Protocol]:
-    """Return a protocol as Qwen's chat template writes it, and with `+chat` as messages.
-
-    A Qwen server makes the same text of the messages. chat: the summary of the second.
-    """
-    turns = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n"
-    text = replace(plain, render=Template(question=f"{turns}<|im_start|>assistant\n"))
-    message = Template(question=user, system=system, form="message")
-    return text, replace(plain, name=f"{plain.name}+chat", summary=chat, render=message)
-
-
-COT = Protocol(
-    name="qwen2.5-math/gsm8k-cot",
-    summary="for base models: the 8 exemplars of Wei et al., Question/Answer, greedy",
-    source=f"{SOURCE}, prompt type cot with --num_shots 8",
-    render=Template(
-        question=f"Question: {QUESTION}\nAnswer:",
-        shot="Question: {question}\nAnswer:",
-        answer=" {reasoning} The answer is {gold}.",
-        joiner="\n\n\n",
-    ),
-    decoding=replace(GREEDY, stop=(*STOPS, "\n\nQuestion:")),
-    scorers=(GSM8K.name,),
-    shots="wei2022",
-)
-QWEN25, QWEN25_CHAT = _both_forms(
-    Protocol(
-        name="qwen2.5-math/gsm8k",
-        summary="for Qwen2.5-Math models: text with chat marks, a box is asked for, greedy",
-        source=f"{SOURCE}, prompt type qwen25-math-cot",
-        render=Template(question=QUESTION),
-        decoding=GREEDY,
-        scorers=(GSM8K.name,),
-    ),
-    "zero-shot chat, the system message asks for a box, greedy, 2048 tokens",
-    BOXED,
-    QUESTION,
-)
-QWEN2 = _both_forms(
-    replace(
-        QWEN25,
-        name="qwen2.5-math/gsm8k-qwen-boxed",
-        summary="for Qwen2 models: text with chat marks, the user message asks for a box, greedy",
-        source=f"{SOURCE}, prompt type qwen-boxed",
-    ),
-    "zero-shot chat, the user message asks for a box, greedy, 2048 tokens",
-    ASSISTANT,
-    f"{QUESTION}\n{BOXED}",
-)
-
 
 def svamp_fields(problem: Problem) -> dict[str, str]:
     """Return SVAMP's question with a period after its body, as upstream; others are unchanged.
@@ -357,28 +295,3 @@ def svamp_fields(problem: Problem) -> dict[str, str]:
     if body and not body.endswith(".") and question.startswith(body):
         question = f"{body}.{question.removeprefix(body)}"
     return {"stripped question": question.strip()}
-
-
-def _on(protocol: Protocol, dataset: str) -> Protocol:
-    """Return a form of qwen25-math-cot on another set ("mawps:addsub")."""
-    name = dataset.replace("aime:20", "aime").replace(":", "-")
-    template = protocol.template
-    return replace(
-        protocol,
-        name=protocol.name.replace("gsm8k", name),
-        render=replace(template, fields=svamp_fields) if dataset == "svamp" else template,
-        scorers=(OTHER.name,),
-        dataset=dataset,
-    )
-
-
-# Upstream evaluates the four parts of MAWPS as one set.
-MAWPS = ("mawps:addsub", "mawps:multiarith", "mawps:singleeq", "mawps:singleop")
-PROTOCOLS = (
-    *(QWEN25, QWEN25_CHAT, *QWEN2, COT),
-    *(
-        _on(form, dataset)
-        for dataset in ("aime:2024", "asdiv", *MAWPS, "cmath", "svamp")
-        for form in (QWEN25, QWEN25_CHAT)
-    ),
-)

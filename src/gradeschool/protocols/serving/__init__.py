@@ -7,10 +7,9 @@ after removing all commas: a sign and the digits after a decimal point are lost,
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from gradeschool.answers.extractions import last_number
-from gradeschool.protocols import Decoding, Problem, Protocol, Scorer, ScorerFailure, Template
+from gradeschool.protocols import Problem, Scorer, ScorerFailure
 
 VLLM_SOURCE = "vllm-project/vllm @ 03e09605, tests/evals/gsm8k/gsm8k_eval.py"
 SGLANG_SOURCE = "sgl-project/sglang @ 109fdd2f, python/sglang/test/few_shot_gsm8k.py"
@@ -53,36 +52,3 @@ SCORERS = tuple(
     )
     for name, source in (("vllm/gsm8k", VLLM_SOURCE), ("sglang/gsm8k-few-shot", SGLANG_SOURCE))
 )
-VLLM = Protocol(
-    name="vllm/gsm8k",
-    summary="the first 5 train problems with their solutions, greedy, 256 tokens, seed 42",
-    source=f"{VLLM_SOURCE}, evaluate_gsm8k",
-    render=Template(question="Question: {question}\nAnswer:", answer=" {solution}", count=5),
-    decoding=Decoding(
-        temperature=0.0,
-        top_p=None,
-        max_tokens=256,
-        stop=("Question", "Assistant:", "<|separator|>"),
-        seed=42,
-    ),
-    scorers=("vllm/gsm8k",),
-    shots="gsm8k:train",
-)
-VLLM_CHAT = replace(
-    VLLM,
-    name="vllm/gsm8k+chat",
-    summary="the same text as one user message, the server's own temperature",
-    source=f"{VLLM_SOURCE}, --use-chat-completions",
-    render=replace(VLLM.template, form="message"),
-    decoding=replace(VLLM.decoding, temperature=None),
-)
-SGLANG = replace(
-    VLLM,
-    name="sglang/gsm8k-few-shot",
-    summary="the first 5 test problems with their solutions, then scored too; greedy, 512 tokens",
-    source=f"{SGLANG_SOURCE}, run_eval",
-    decoding=replace(VLLM.decoding, max_tokens=512, seed=None),
-    scorers=("sglang/gsm8k-few-shot",),
-    shots="gsm8k",
-)
-PROTOCOLS = (VLLM, VLLM_CHAT, SGLANG)

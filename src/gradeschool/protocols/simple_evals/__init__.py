@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.extractions import gold_without_commas, last_number_behind
-from gradeschool.protocols import MGSM, Decoding, Protocol, Scorer, mgsm_message
+from gradeschool.protocols import MGSM, Scorer
 
 SOURCE = "openai/simple-evals @ ee3b0318, mgsm_eval.py"
 # No sign: -10 is read as 10.
@@ -30,17 +30,6 @@ SCORERS = tuple(
         compare=compare,
         dataset="" if language == "en" else f"mgsm:{language}",
     )
-    for language, (label, _) in MGSM.items()
-)
-PROTOCOLS = tuple(
-    Protocol(
-        name=f"simple-evals/mgsm-{language}",
-        summary=f"zero-shot chat, '{label}:' on the last line, temperature 0.5, 1024 tokens",
-        source=f"{SOURCE}; decoding: sampler/chat_completion_sampler.py",
-        render=mgsm_message(language),
-        decoding=Decoding(temperature=0.5, top_p=None, max_tokens=1024),
-        scorers=(f"simple-evals/mgsm-{language}",),
-        dataset="gsm8k" if language == "en" else f"mgsm:{language}",
-    )
-    for language, (label, _) in MGSM.items()
+    for language, row in MGSM.items()
+    for label in [row["label"]]
 )

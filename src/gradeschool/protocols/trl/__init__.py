@@ -23,4 +23,3 @@ SCORERS = tuple(
         ),
     )
 )
-PROTOCOLS = ()

@@ -10,16 +10,10 @@ from __future__ import annotations
 
 from gradeschool.answers.extractions import gold_as_it_is
 from gradeschool.problem import MARKER
-from gradeschool.protocols import SERVERS_OWN, Problem, Protocol, Template, library_scorer
+from gradeschool.protocols import Problem, library_scorer
 
 GIT = "PrimeIntellect-ai/verifiers @ a60a606e, environments/gsm8k/gsm8k"
 RUBRIC = "verifiers 0.3.0, verifiers/rubrics/math_rubric.py, MathRubric"
-# Prompts that define the protocols, verbatim.
-INSTRUCTION = (
-    "Solve the grade-school math problem. Reason step by step, then give the final "
-    "answer as a single number on the last line, prefixed with '#### ' (e.g. '#### 42')."
-)
-BOXED_SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
 
 
 def first_hash_answer(problem: Problem) -> str:
@@ -51,21 +45,3 @@ SCORERS = tuple(
          gold_as_it_is),
     )
 )  # fmt: skip
-PROTOCOLS = (
-    Protocol(
-        name="verifiers/gsm8k@<=0.3.0",
-        summary="zero-shot, a system message asks for a box",
-        source="verifiers 0.3.0, environment gsm8k; verifiers/utils/data_utils.py",
-        render=Template(question="{question}", form="message", system=BOXED_SYSTEM),
-        decoding=SERVERS_OWN,
-        scorers=("verifiers/math-rubric",),
-    ),
-    Protocol(
-        name="verifiers/gsm8k-v1",
-        summary="zero-shot, one user message asks for '#### N' on the last line",
-        source=f"{GIT}/taskset.py",
-        render=Template(question=f"{INSTRUCTION}\n\n{{question}}", form="message"),
-        decoding=SERVERS_OWN,
-        scorers=("verifiers/gsm8k-v1",),
-    ),
-)

@@ -20,7 +20,7 @@ from gradeschool.latex import (
     replaced,
     spaced_box,
 )
-from gradeschool.protocols import Answer, Decoding, Protocol, Scorer, Template, make_answer
+from gradeschool.protocols import Answer, Scorer, make_answer
 
 FOLDER = "verl 0.9.1, verl/utils/reward_score"
 CLIP, BOX_CLIP = 300, 100  # characters at the end: of a number, of a box
@@ -28,8 +28,6 @@ NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
 ANSWER_LINE = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
 BARE_ROOT = re.compile(r"(sqrt)([^{])")
 BOX, INVALID = "\\boxed{", "[INVALID]"
-# A prompt that defines the protocol, verbatim.
-INSTRUCTION = 'Let\'s think step by step and output the final answer after "####".'
 
 
 def extract_strict(text: str, reference: str) -> Answer | None:
@@ -136,16 +134,5 @@ SCORERS = (
         reference=gold_as_it_is,
         extract=extract_dapo,
         compare=compare_dapo,
-    ),
-)
-PROTOCOLS = (
-    Protocol(
-        name="verl/gsm8k",
-        summary="zero-shot chat, the answer after '####', greedy as in verl's validation, 512 "
-        "tokens",
-        source="verl 0.9.1: examples/data_preprocess/gsm8k.py; trainer/config (val_kwargs, data)",
-        render=Template(question=f"{{question}} {INSTRUCTION}", form="message"),
-        decoding=Decoding(temperature=0.0, max_tokens=512),
-        scorers=("verl/gsm8k/strict", "verl/gsm8k/flexible"),
     ),
 )
