@@ -42,9 +42,9 @@ demo: .venv/installed
 	.venv/bin/gradeschool eval -m tiny -d fresh:1 -n 100 -o build/demo/tiny
 	.venv/bin/gradeschool score '$(SAMPLE)#handwritten/chat' -d sample --scorer gradeschool/reader \
 		olmes/gsm8k-tulu helm/gsm/final-number lm-eval/gsm8k/flexible-extract \
-		'inspect/match-numeric@>=0.3.253'
+		'inspect/match-numeric@>=0.3.261'
 	.venv/bin/gradeschool explain '$(SAMPLE)#handwritten/chat' -d sample \
-		--scorer gradeschool/reader 'inspect/match-numeric@>=0.3.253' -n 1
+		--scorer gradeschool/reader 'inspect/match-numeric@>=0.3.261' -n 1
 	.venv/bin/gradeschool report build/demo/tiny -o build/demo/report.html
 
 test: .venv/test

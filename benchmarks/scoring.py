@@ -39,7 +39,7 @@ INSPECT = "gradeschool score, inspect's match"
 OURS = {
     ALL: (),
     LM_EVAL: ("lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract"),
-    INSPECT: ("inspect/match-numeric@>=0.3.253",),
+    INSPECT: ("inspect/match-numeric@>=0.3.261",),
 }
 
 

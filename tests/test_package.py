@@ -115,7 +115,10 @@ def test_modules_import_each_other_in_no_cycle() -> None:
     [
         ("lm_eval", "lm-eval/gsm8k/strict-match"),
         ("strict", "lm-eval/gsm8k/strict-match"),
-        ("inspekt", "inspect/math"),
+        ("inspekt", "inspect/match-numeric@>=0.3.261"),
+        ("lm-eval/gsm8k", "lm-eval/gsm8k/strict-match"),
+        ("lm-eval/gsm8k_cot", "lm-eval/gsm8k-cot/strict-match"),
+        ("OpenAI/2020", "openai/2021"),
     ],
 )
 def test_the_likeliest_scorer_is_suggested_first(name: str, first: str) -> None:

@@ -53,30 +53,38 @@ class UnknownNameError(InputError, LookupError):
 
 
 def close_names(name: str, existing: Iterable[str]) -> list[str]:
-    """Return up to three names that the user may have meant: similar, longer or shorter ones.
+    """Return up to three names that the user may have meant, the likeliest first.
 
-    A longer one begins with the name, or with a first part like it ("lm_eval"), or has it as a
-    later part; those of GSM8K come first, then lm-eval's.
+    Capitals and underscores do not count. First the name that is longer or shorter by whole parts,
+    then nearly equal ones, then those that begin with the name or a harness like it, or have it as
+    a later part: of these GSM8K's first, then lm-eval's.
     """
     from difflib import get_close_matches
-    from functools import partial
 
-    names = sorted(existing)
-    nearest = get_close_matches(name, names, n=1, cutoff=0.9)
-    shorter = [each for each in names if name.startswith(f"{each}/")]
-    harnesses = {each.partition("/")[0] for each in names if "/" in each}
-    alike = partial(get_close_matches, name, names)
-    for part in (name, *get_close_matches(name, harnesses, n=1, cutoff=0.8)):
-        longer = [each for each in names if part and (each.startswith(part) or f"/{part}" in each)]
-        first = ("lm-eval", part)
-        longer.sort(
-            key=lambda each, first=first: (  # type: ignore[misc]
-                "/gsm8k" not in each, "@" in each, not each.startswith(first), len(each)
-            )
-        )  # fmt: skip
-        if close := list(dict.fromkeys([*nearest, *shorter, *longer]))[:3]:
-            return close
-    return alike(n=1, cutoff=0.8) or alike(cutoff=0.5)
+    spelled = {each.casefold().replace("_", "-"): each for each in sorted(existing)}
+    typed = name.casefold().replace("_", "-")
+
+    def rank(each: str) -> tuple[bool, bool, bool, int]:
+        is_newest = "@>=" in each
+        return (
+            "/gsm8k" not in each and not is_newest,
+            "@" in each and not is_newest,
+            not each.startswith(("lm-eval", typed)),
+            len(each),
+        )
+
+    parts = [each for each in spelled if each == typed or each.startswith(f"{typed}/")]
+    parts += [each for each in spelled if typed.startswith(f"{each}/")]
+    close = [] if len(parts) > 1 else get_close_matches(typed, spelled, n=1, cutoff=0.9)
+    harnesses = {each.partition("/")[0] for each in spelled if "/" in each}
+    alike = get_close_matches(typed.partition("/")[0], harnesses, n=1, cutoff=0.8)
+    for start in (typed, *alike):
+        longer = [each for each in spelled if start and f"/{start}" in f"/{each}"]
+        found = [*sorted(parts, key=rank), *close, *sorted(longer, key=rank)]
+        if found:
+            return [spelled[each] for each in dict.fromkeys(found)][:3]
+    similar = get_close_matches(typed, spelled, n=1, cutoff=0.8)
+    return [spelled[each] for each in similar or get_close_matches(typed, spelled, cutoff=0.5)]
 
 
 class DataError(InputError):

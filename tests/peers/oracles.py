@@ -26,7 +26,7 @@ ENVIRONMENTS: dict[str, tuple[str, list[str]]] = {
     "lm_eval": ("lm-eval 0.4.13, run", _scorers("lm-eval/", without=("lm-eval/gsm8k@",))),
     "inspect_ai": (
         "inspect_ai 0.3.285, run",
-        ["inspect/match-numeric@>=0.3.253", "inspect/aime2025", "inspect/math"],
+        ["inspect/match-numeric@>=0.3.261", "inspect/aime2025", "inspect/math"],
     ),
     "inspect_ai_0_3_260": ("inspect_ai 0.3.260, run", ["inspect/match-numeric@0.3.253-0.3.260"]),
     "inspect_ai_0_3_252": ("inspect_ai 0.3.252, run", ["inspect/match-numeric@0.3.221-0.3.252"]),

@@ -19,7 +19,7 @@ from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool
 from tests.support.files import jsonl
 
-OLD_INSPECT, INSPECT = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.253"
+OLD_INSPECT, INSPECT = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.261"
 OLMES, FLEXIBLE, READER = "olmes/gsm8k-tulu", "lm-eval/gsm8k/flexible-extract", "gradeschool/reader"
 SAMPLE = ("-d", "sample")
 RUN_ON = "The answer is 18.\n\nQuestion: How many are 3 and 4?\nAnswer: 7 apples"

@@ -364,7 +364,7 @@ def test_published_flags_are_reproduced(gradeschool: Command, data: Path) -> Non
     }
     for run, count in flags.items():
         for name in ("openai/example-solutions", "lm-eval/gsm8k/flexible-extract",
-                     "inspect/match-numeric@>=0.3.253"):  # fmt: skip
+                     "inspect/match-numeric@>=0.3.261"):  # fmt: skip
             assert correct[run][name] == count
         assert runs[run]["openai/2021"]["no_answer"] == 1319
     olmes = sum(correct[run]["olmes/gsm8k-tulu"] for run in runs)

@@ -15,7 +15,7 @@ ROWS: list[tuple[str, str, str | list[str], str, str, str | None]] = [
     ("reader", "Let us first", "11", "max_tokens", "N", "truncated"),
     ("reader", "#### -11", "11", "stop", "I", "sign lost"),
     ("inspect/match-numeric:<=0_3_220", "ANSWER: 711", "11", "stop", "C", None),
-    ("inspect/match-numeric:>=0_3_253", "ANSWER: 711", "11", "stop", "I", "wrong value"),
+    ("inspect/match-numeric:>=0_3_261", "ANSWER: 711", "11", "stop", "I", "wrong value"),
     ("reader", "#### 19", ["18", "19"], "stop", "C", None),
     ("numeric_equality", "ANSWER: 19", ["18", "19"], "stop", "C", None),
     ("numeric_equality", "ANSWER: 1819", ["18", "19"], "stop", "I", "wrong value"),

@@ -41,7 +41,7 @@ DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, ValueError, EOF
           RuntimeError)  # fmt: skip
 # The first version of inspect whose `match(numeric=True)` equals each scorer, latest first.
 MATCH_SCORERS = (
-    ((0, 3, 261), "inspect/match-numeric@>=0.3.253"),
+    ((0, 3, 261), "inspect/match-numeric@>=0.3.261"),
     ((0, 3, 253), "inspect/match-numeric@0.3.253-0.3.260"),
     ((0, 3, 221), "inspect/match-numeric@0.3.221-0.3.252"),
     ((0,), "inspect/match-numeric@<=0.3.220"),

@@ -16,7 +16,7 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
 from gradeschool.calculator import CLOSE, OPEN, annotation_end
-from gradeschool.completion import Finish, Prompt, Usage
+from gradeschool.completion import REMEDIES, Finish, Prompt, Usage
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.formats.settings import UNKNOWN
 from gradeschool.masking import masked, register_key, shown_address
@@ -238,7 +238,13 @@ class Endpoint(Model):
                 left = max(0, decoding.max_tokens - (spent.completion_tokens or 0))
             if ended or left == 0:
                 finish = reply.finish if ended else Finish.LENGTH
-                return replace(reply, text=text, finish=finish, usage=spent, requests=number + 1)
+                known = [
+                    each for each in reply.deviations if each not in REMEDIES or not text.strip()
+                ]  # why the last part is empty says nothing of the whole text
+                return replace(
+                    reply, text=text, finish=finish, usage=spent, requests=number + 1,
+                    deviations=tuple(known),
+                )  # fmt: skip
         endless = ModelError(
             "too many annotations", f"more than {MOST_REQUESTS} requests a completion"
         )

@@ -105,7 +105,8 @@ def _find(kind: str, word: str, name: str) -> Any:
         if name in entries:
             return entries[name]
     if name not in _entries(kind):
-        raise UnknownNameError(word, name, _entries(kind))
+        protocol = all_protocols().get(name) if kind == "SCORERS" else None
+        raise UnknownNameError(word, name, protocol.scorers if protocol else _entries(kind))
     return _entries(kind)[name]
 
 

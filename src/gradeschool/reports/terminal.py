@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -25,7 +25,7 @@ NAME_WIDTH = 60  # a longer name of a run is cut
 NARROWEST = 17  # a scorer's name is not folded below this width
 FIGURES_WIDTH = 61  # of the columns beside the scorers
 PLATINUM_WIDTH = 27  # of the two columns under other labels
-MOST_GROUPS = 16  # groups of scorers in a table that fits a screen
+MOST_GROUPS = 12  # groups of scorers in a table that fits a screen
 FIGURES = ("correct", "accuracy", "95 % interval", "wrong", "no\nanswer", "error")
 # Where a name can be folded; a part that is still too long is folded at its hyphens.
 SEAM, HYPHEN = re.compile(r"(?<=[/_: +=])|(?=[@#])"), re.compile(r"(?<=-)")
@@ -49,34 +49,44 @@ def print_scores(scores: Sequence[RunScore], console: Console, headline: str | N
 
 
 def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
-    """Print a row for each scorer of a run, or for each group of scorers that agree."""
+    """Print a row for each scorer of a run, or for each group of scorers that agree.
+
+    A group is named by the shortest of its names. In a narrow terminal it keeps its one line, and
+    the column "correct" is left out, then "error" if there is none.
+    """
     other = score.platinum
     facts = [f"{run_name(score.run)}, {count(score.n, 'completion')}"]
     facts += [f"{other.n} of them in Platinum"] if other else []
     console.print(", ".join([*facts, *_forms(score)]), soft_wrap=True)
     results = {each.scorer: each for each in score.scorers}
-    groups: Sequence[tuple[str, ...]] = [(name,) for name in results]
-    left_out: Sequence[tuple[str, ...]] = ()
-    if headline is not None:
-        order = {group: (headline not in group, -results[group[0]].accuracy)
-                 for group in score.agreeing}  # fmt: skip
-        ranked = sorted(score.agreeing, key=order.__getitem__)
-        groups, left_out = ranked[: MOST_GROUPS + 1], ranked[MOST_GROUPS + 1 :]
-    table = _figures_table("scorer", bool(other))
+    shown, left_out, hidden = {name: name for name in results}, [], set()
     beside = FIGURES_WIDTH + (PLATINUM_WIDTH if other else 0)
-    for group in groups:
-        name = headline if headline in group else group[0]
-        shown = f"{name} + {len(group) - 1}" if len(group) > 1 else name
+    if headline is not None:
+        groups = {headline if headline in group else min(group, key=len): len(group)
+                  for group in score.agreeing}  # fmt: skip
+        names = sorted(groups, key=lambda name: (name != headline, -results[name].accuracy))
+        left_out = names[MOST_GROUPS:]
+        shown = {name: f"{name} + {groups[name] - 1}" if groups[name] > 1 else name
+                 for name in names[:MOST_GROUPS]}  # fmt: skip
+        fails = any(each.error for each in score.scorers)
+        for column, width in (("correct", 9), *(() if fails else (("error", 7),))):
+            if max(map(len, shown.values())) + beside > console.width:
+                hidden.add(FIGURES.index(column))
+                beside -= width
+    kept = [at for at in range(len(FIGURES)) if at not in hidden]
+    table = _figures_table("scorer", bool(other), kept)
+    for name, text in shown.items():
+        figures = _figures(results[name])
         table.add_row(
-            folded(shown, max(NARROWEST, console.width - beside)),
-            *_figures(results[name]),
+            folded(text, max(NARROWEST, console.width - beside)),
+            *(figures[at] for at in kept),
             *(_figures(other.result(name))[1:3] if other else ()),
         )
     console.print(table)
     if left_out:
-        most = percent(results[left_out[0][0]].accuracy)
-        console.print(f"{sum(map(len, left_out))} more scorers, {most} or less; {LIST_ALL}")
-    if any(len(group) > 1 for group in groups):
+        number, most = sum(map(groups.__getitem__, left_out)), results[left_out[0]].accuracy
+        console.print(f"{number} more scorers, {percent(most)} or less; {LIST_ALL}")
+    if any(text != name for name, text in shown.items()):
         console.print(f"+ N: N more scorers agree on every completion; {LIST_ALL}")
 
 
@@ -103,9 +113,12 @@ def _print_runs(scores: Sequence[RunScore], headline: str, console: Console) -> 
             console.print(f"{run_name(score.run)}: {', '.join(facts)}", soft_wrap=True)
 
 
-def _figures_table(first: str, is_revised: bool) -> Table:
+def _figures_table(
+    first: str, is_revised: bool, kept: Iterable[int] = range(len(FIGURES))
+) -> Table:
     revised = ("Platinum", "95 % interval") if is_revised else ()
-    return simple_table([first], (*FIGURES, *revised), fold_numbers=False)
+    heads = [FIGURES[at] for at in kept]
+    return simple_table([first], (*heads, *revised), fold_numbers=False)
 
 
 def _figures(scorer: ScorerResult) -> list[str]:
@@ -174,9 +187,9 @@ def spread_lines(
     """Return the largest gap between scorers of one run, and the command that explains it.
 
     comparable: the scorers to compare, those for this dataset. headline: named where it is as high
-    or low as others. reading: the command's options for reading a file, as they follow it. Scorers
-    that find no answer in most completions are ignored if two others remain: the table shows that
-    they are far from all others.
+    or low as others, else the shortest name. reading: the command's options for reading a file, as
+    they follow it. Scorers that find no answer in most completions are ignored if two others
+    remain: the table shows that they are far from all others.
     """
     gap, found = -1.0, None
     for score in scores:
@@ -186,8 +199,9 @@ def spread_lines(
         ]
         ranked = reads if len(reads) > 1 else scorers
         if len(ranked) > 1:
-            low = min(ranked, key=lambda each: (each.accuracy, each.scorer != headline))
-            high = max(ranked, key=lambda each: (each.accuracy, each.scorer == headline))
+            ranked.sort(key=lambda each: (each.scorer != headline, len(each.scorer)))
+            low = min(ranked, key=lambda each: each.accuracy)
+            high = max(ranked, key=lambda each: each.accuracy)
             if high.accuracy - low.accuracy > gap:
                 gap, found = (
                     high.accuracy - low.accuracy,

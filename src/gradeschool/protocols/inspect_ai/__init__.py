@@ -221,12 +221,8 @@ def compare_0_3_220(value: str, gold: str) -> bool:
 
 
 BARE = "the last word that is a bare number, equal in 5 significant digits"
-# The name is that of the first version that unescapes; the verdicts are those of 0.3.261 and later.
 MATCH = match_by_value(
-    ">=0.3.253",
-    "the last word that is a number, equal in 5 significant digits; as 0.3.261 and later",
-    True,
-    finite,
+    ">=0.3.261", "the last word that is a number, equal in 5 significant digits", True, finite
 )
 MARKS_ALONE = re.compile(r"^[\$\*\-#\s]*$")
 BOX = "\\boxed{"
@@ -279,6 +275,7 @@ SCORERS = (
     replace(
         MATCH,
         name="inspect/aime2025",
+        dataset="aime",
         summary="the last word of the last line that is a number, its box opened, in 5 digits",
         source=f"{AIME_SOURCE}, aime_scorer",
         extract=extract_aime,

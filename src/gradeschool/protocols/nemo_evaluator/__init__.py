@@ -103,6 +103,7 @@ SCORERS = (
     ),
     Scorer(
         name="nemo-evaluator/mgsm",
+        dataset="mgsm",
         summary="the last number, equal as a string once zeros at the end are gone: 100 is 1",
         source=f"{SOURCE}/benchmarks/mgsm.py and scoring/pattern.py, numeric_match",
         reference=lambda problem: without_zeros(gold_without_commas(problem).strip()),
