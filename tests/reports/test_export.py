@@ -11,12 +11,8 @@ import pytest
 from gradeschool import load_dataset
 from gradeschool.formats.own_run import digest_of
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import ReadOptions
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.reports.export import exported_run, inspect_scorer_name, storable
-from gradeschool.reports.hub import card
-from gradeschool.scoring.sources import choose_run
-from gradeschool.scoring.table import choose_scorers
+from gradeschool.reports.export import inspect_scorer_name, storable
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.exports import TARGETS, export, samples_of
@@ -283,11 +279,6 @@ def test_a_scorer_that_fails_on_a_text_has_no_figure(gradeschool: Command, tmp_p
     assert not any("exact_match" in name for name in results["results"]["sample"])
     accuracy = results["configs"]["sample"]["metadata"]["gradeschool"]["accuracy"]
     assert [(each["value"], each["bounds"]) for each in accuracy.values()] == [(None, [0.5, 1.0])]
-    scorers = choose_scorers([f"{own}:f"])
-    for kept, cells in ((rows, "| 50.00 to 100.00 % |"), (rows[1:], "| – | – | 0 |")):
-        jsonl(answers, kept)
-        source = choose_run(str(answers), ReadOptions(dataset="sample"), print)
-        assert cells in card(exported_run(source, scorers, print), ()).decode()
 
 
 def test_lm_evals_own_scorers_are_filters_by_their_own_names(

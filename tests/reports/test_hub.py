@@ -11,7 +11,7 @@ import pytest
 from gradeschool import evaluate
 from tests.support.command import Command, CommandResult, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.hub import READ_TOKEN, TOKEN, Hub, Repository, running_hub
+from tests.support.hub import READ_TOKEN, TOKEN, Hub, running_hub
 
 pytest.importorskip("huggingface_hub", reason="needs huggingface_hub, the extra hub")
 
@@ -41,16 +41,14 @@ def folder(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path
 
 
-def export(
-    hub: str, *options: object, token: str = TOKEN, force: tuple[str, ...] = ("--force",)
-) -> CommandResult:
+def export(hub: str, *options: object, token: str = TOKEN) -> CommandResult:
     """Export in a process of its own: huggingface_hub reads its variables when imported.
 
     Without Xet, whose protocol is that of a compiled library, large files go through LFS.
     """
     variables = {"HF_ENDPOINT": hub, "HF_TOKEN": token, "HF_HOME": "hf", "HF_HUB_OFFLINE": "0",
                  "HF_HUB_DISABLE_XET": "1", "NO_PROXY": "127.0.0.1"}  # fmt: skip
-    result = run_script("export", RUN, *force, *options, **variables)
+    result = run_script("export", RUN, *options, **variables)
     assert TOKEN not in result.out + result.err and READ_TOKEN not in result.out + result.err
     assert "Traceback" not in result.err
     return result
@@ -65,29 +63,12 @@ def test_the_files_of_an_export_arrive_byte_by_byte(hub: Hub, folder: Path) -> N
         assert result.status == 0, result.err
         repository = hub.repositories[repo]
         assert (repository.kind, repository.private) == ("dataset", True)
-        card = repository.files.pop("README.md").decode()
         root = output.parent if output.suffix else output
         assert repository.files == {
             str(path.relative_to(root)): path.read_bytes()
             for path in root.rglob("*") if path.is_file()
         }  # fmt: skip
         assert result.json()["commit"] == f"{hub.url}/datasets/{repo}/commit/abc"
-        assert card.startswith("---\ntags:\n- gradeschool\n")
-        assert "- **protocol**: zero-shot/chat" in card and "- **dataset**: sample" in card
-        assert "| gradeschool/reader | " in card and "48 answered, 0 failed" in card
-        assert all(f"- `{name}`" in card for name in repository.files)
-        assert ("configs:" in card) == (form == "parquet")
-
-
-@pytest.mark.slow
-def test_a_card_that_is_there_is_kept_unless_forced(hub: Hub) -> None:
-    hub.repositories[REPO] = Repository("dataset", False, {"README.md": b"mine"})
-    options = ("--to", "inspect", "--push", REPO, "-o", "a.eval")
-    assert export(hub.url, *options, force=()).status == 0
-    assert hub.repositories[REPO].files["README.md"] == b"mine"
-    assert export(hub.url, *options).status == 0
-    assert hub.repositories[REPO].files["README.md"] != b"mine"
-    assert hub.repositories[REPO].private is False
 
 
 @pytest.mark.slow

@@ -46,7 +46,6 @@ class Hub:
         app = web.Application(middlewares=[self.guard], client_max_size=2**26)
         add = app.router.add_route
         add("POST", "/api/repos/create", self.create)
-        add("POST", "/api/validate-yaml", self.validate)
         add("GET", "/api/{kind}s/{owner}/{name}", self.info)
         add("GET", "/api/{kind}s/{owner}/{name}/revision/{revision}", self.info)
         add("POST", "/api/{kind}s/{owner}/{name}/preupload/main", self.preupload)
@@ -94,11 +93,6 @@ class Hub:
         name, repository = self.repository(request)
         files = [{"rfilename": path, "size": len(body)} for path, body in repository.files.items()]
         return web.json_response({"id": name, "sha": COMMIT, "siblings": files})
-
-    async def validate(self, request: web.Request) -> web.Response:
-        """Accept a card that has front matter."""
-        fits = (await request.json())["content"].startswith("---\n")
-        return web.json_response({"errors": [], "warnings": []}, status=200 if fits else 400)
 
     async def preupload(self, request: web.Request) -> web.Response:
         self.repository(request)

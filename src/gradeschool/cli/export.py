@@ -27,9 +27,8 @@ ENDINGS = {"lm-eval": "", "inspect": ".eval", "parquet": ".parquet"}  # "": file
 
 @click.command(cls=FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="RUN")
-@click.option(
-    "--to", "name", type=click.Choice(list(ENDINGS)), required=True, help="Format to write."
-)
+@click.option("--to", "form", type=click.Choice(list(ENDINGS)), required=True,
+              help="Format to write.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
               help="File to write; for lm-eval a folder.")  # fmt: skip
 @scorers_option("those of the protocol and gradeschool/reader; the first is the headline")
@@ -40,15 +39,9 @@ ENDINGS = {"lm-eval": "", "inspect": ".eval", "parquet": ".parquet"}  # "": file
 @dataset_option
 @json_option
 def command(
-    arguments: tuple[str, ...],
-    name: str,
-    output: Path,
-    scorers: tuple[str, ...],
-    force: bool,
-    repo: str | None,
-    dataset: str | None,
-    as_json: bool,
-) -> None:
+    arguments: tuple[str, ...], form: str, output: Path, scorers: tuple[str, ...], force: bool,
+    repo: str | None, dataset: str | None, as_json: bool,
+) -> None:  # fmt: skip
     """Write a run in the format of another tool.
 
     RUN is a run folder or a sample file with one run; FILE#NAME selects one run of several.
@@ -63,17 +56,15 @@ def command(
 
     Example: gradeschool export runs/mine --to inspect -o mine.eval
     """  # noqa: D301  (\b keeps click from wrapping)
-    from gradeschool.atomic import require_free
     from gradeschool.errors import TransientError
-    from gradeschool.reports import export as exports
-    from gradeschool.reports.hub import check_push, push
+    from gradeschool.reports.export import check_push, export_run, gather_run, push
     from gradeschool.scoring.sources import choose_run
     from gradeschool.scoring.table import choose_scorers
 
-    if ENDINGS[name] and output.suffix.lower() != ENDINGS[name]:
+    if ENDINGS[form] and output.suffix.lower() != ENDINGS[form]:
         raise InputError(
-            f"a file for {name} must end in {ENDINGS[name]}, and {output.name!r} does not; "
-            f"give -o {output.with_suffix(ENDINGS[name])}"
+            f"a file for {form} must end in {ENDINGS[form]}, and {output.name!r} does not; "
+            f"give -o {output.with_suffix(ENDINGS[form])}"
         )
     if repo is not None:
         check_push(repo)
@@ -81,40 +72,30 @@ def command(
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
     chosen = choose_scorers(names) if names else ()
-    run = exports.exported_run(choose_run(runs[0], read_options(dataset), warn), chosen, warn)
-    answered, failed = run.answered, len(run.samples) - run.answered
-    if not answered:
-        number = count(failed, "sample has", "samples have")
-        raise InputError(f"{runs[0]!r} has nothing to export: its {number} no completion")
-    writers = {"lm-eval": exports.lm_eval_files, "inspect": exports.inspect_files,
-               "parquet": exports.parquet_files}  # fmt: skip
-    files = writers[name](run)
-    paths = {file or output.name: output / file for file in files}
-    written = list(map(str, paths.values()))
-    for path in paths.values():
-        require_free(path, force)
-    size = exports.save_files(output, files)
+    run = gather_run(choose_run(runs[0], read_options(dataset), warn), chosen, warn)
+    files, size = export_run(run, form, output, force)
     commit = {}
     if repo is not None:
         kept = f"nothing was uploaded, the export is in {str(output)!r}"
         try:
-            commit = {"commit": push(repo, paths, run, force)}
+            commit = {"commit": push(repo, files, output, run)}
         except InputError as error:
             raise InputError(f"{error}; {kept}") from error
         except TransientError as error:
             warn(f"{error}; {kept}")
             sys.exit(3)
-    by = [score.name for score in run.scores]
+    written, by = list(map(str, files)), [score.name for score in run.scores]
+    failed = len(run.samples) - run.answered
     if as_json:
-        print_json({"files": written, "bytes": size, "completions": answered, "failed": failed,
-                    "scorers": by, **commit})  # fmt: skip
+        print_json({"files": written, "bytes": size, "completions": run.answered,
+                    "failed": failed, "scorers": by, **commit})  # fmt: skip
     else:
         say("\n".join([*written, *commit.values()]))
-        say(f"{count(answered, 'completion')}, scored by {', '.join(by)}")
+        say(f"{count(run.answered, 'completion')}, scored by {', '.join(by)}")
     for score in run.scores:
         if not score.is_exact:
             warn(f"{score.name} itself fails on texts: the export has no accuracy by it")
-    if failed and name == "lm-eval":
+    if failed and form == "lm-eval":
         warn(f"lm-eval's format cannot store failed samples; {failed} of {len(run.samples)} "
              f"{'is' if failed == 1 else 'are'} left out")  # fmt: skip
     exit_for_faults(run.faults)

@@ -1,10 +1,14 @@
-"""`gradeschool export`: a run with its verdicts as files of lm-eval, inspect_ai, or as Parquet."""
+"""`gradeschool export`: a run with its verdicts as files of lm-eval, inspect_ai, or as Parquet.
+
+`export_run` gathers what the three formats need and writes one of them; `push` uploads the files.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import sys
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,15 +19,17 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from gradeschool import __version__
-from gradeschool.atomic import replacing, writing_output
+from gradeschool.atomic import replacing, require_free, writing_output
 from gradeschool.completion import Prompt
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.sources import ALIASES, OWN_PROBLEMS, SOURCES
-from gradeschool.errors import require_packages
+from gradeschool.errors import InputError, TransientError, require_packages
 from gradeschool.formats.inspect_log import PROVIDER
 from gradeschool.formats.own_run import completions_file, planned_samples, slug
 from gradeschool.formats.samples import Sample
 from gradeschool.formats.settings import mapping, recorded
+from gradeschool.masking import masked, register_secret
+from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_protocols, all_scorers, available, get_scorer
 from gradeschool.reports.report_data import dataset_label_changes, sent_prompts
@@ -36,26 +42,20 @@ from gradeschool.scoring.table import ScoredTable, headline_scorer
 from gradeschool.verdict import Outcome, Verdict
 
 SURROGATE = re.compile("[\ud800-\udfff]")
-REPLACEMENT = "\ufffd"
-
-Write = Callable[[BinaryIO], object]
-Files = dict[str, Write]  # by path below the target ("": the target itself)
+Files = dict[str, Callable[[BinaryIO], object]]  # by path below the target ("": the target itself)
 
 
 class ExportedScore(NamedTuple):
     """The score of a run under one scorer: a mean over problems, as lm-eval and inspect report it.
 
-    stderr: the standard error of the mean, None for a single problem.
+    stderr: the standard error of the mean, None for a single problem. is_exact: there is an
+    accuracy, and not only bounds because the scorer fails on a text.
     """
 
     name: str
     share: Share
     stderr: float | None
-
-    @property
-    def is_exact(self) -> bool:
-        """True if there is an accuracy, and not only bounds, because the scorer fails on a text."""
-        return self.share.judged > 0 and self.share.bounds is None
+    is_exact: bool
 
 
 class ExportedSample(NamedTuple):
@@ -77,15 +77,18 @@ class ExportedSample(NamedTuple):
 class ExportedRun:
     """A run with everything that a format needs; the first scorer is the headline.
 
-    protocol: "" if it is not recorded. dataset: its name, without folders, which exist on one
-    machine only. size: number of problems in it. begun, ended: times of the run; for a file without
-    a run.json, its last change.
+    protocol: "" if it is not recorded. task: the protocol, else the dataset. dataset: its name,
+    without folders, which exist on one machine only. size: number of problems in it. answered:
+    number of samples with a completion. begun, ended: times of the run; for a file without a
+    run.json, its last change.
     """
 
     model: str
     protocol: str
+    task: str
     dataset: str
     size: int
+    answered: int
     scores: tuple[ExportedScore, ...]
     samples: tuple[ExportedSample, ...]
     manifest: Mapping[str, Any]
@@ -93,22 +96,12 @@ class ExportedRun:
     ended: datetime
     faults: int
 
-    @property
-    def task(self) -> str:
-        """The protocol, or the dataset if the protocol is not recorded."""
-        return self.protocol or self.dataset
-
-    @property
-    def answered(self) -> int:
-        """The number of samples that have a completion."""
-        return sum(not each.sample.error for each in self.samples)
-
     def facts(self, name: str) -> Mapping[str, Any]:
         """Return the object of this name in run.json, {} if there is none."""
         return mapping(self.manifest.get(name))
 
 
-def exported_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
+def gather_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
     """Return a run with its verdicts; no scorers: those of its protocol, and the reader.
 
     A prompt that cannot be rendered here, or whose digest is not the key of its row, is left out.
@@ -127,77 +120,76 @@ def exported_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Ex
     places = {id: i for i, id in enumerate(dict.fromkeys(each.id for each in problems if each))}
     size, prompts = len(places), sent_prompts(manifest, warn)
     samples = []
-    table = ScoredTable(run, scorers)
-    for each in explained_samples(table, dataset_label_changes(run)):
-        sample, problem = each.sample, each.sample.problem
+    tallies: list[dict[str, list[int]]] = [{} for _ in scorers]  # correct, judged, failures
+    for sample, verdicts, causes, _ in explained_samples(
+        ScoredTable(run, scorers), dataset_label_changes(run)
+    ):
+        problem = sample.problem
         assert problem is not None  # noqa: S101  (for the type checker)
-        missed = each.verdicts and each.verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
+        missed = verdicts and verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
         samples.append(ExportedSample(
             sample,
             problem,
             places.setdefault(problem.id, len(places)),  # else a problem that the file brought
             prompts.get(sample.stored.key) if sample.stored else None,
-            each.verdicts,
-            str(each.causes[0] or "") if missed else "",
+            verdicts,
+            str(causes[0] or "") if missed else "",
         ))  # fmt: skip
+        for tally, verdict in zip(tallies, verdicts, strict=False):
+            counts = tally.setdefault(problem.id, [0, 0, 0])
+            counts[0] += verdict.correct
+            counts[2 if verdict.outcome is Outcome.ERROR else 1] += 1
     scores = []
-    for index, scorer in enumerate(scorers):
-        tallies: dict[str, list[int]] = {}  # by problem: correct, judged, failures of the scorer
-        for exported in samples:
-            if exported.verdicts:
-                outcome = exported.verdicts[index].outcome
-                tally = tallies.setdefault(exported.problem.id, [0, 0, 0])
-                tally[0] += outcome is Outcome.CORRECT
-                tally[1 if outcome is not Outcome.ERROR else 2] += 1
-        shares = [right / n for right, n, _ in tallies.values() if n]
-        scores.append(ExportedScore(
-            scorer.name,
-            share_of((right, n, errors) for right, n, errors in tallies.values()),
-            standard_error(shares) if len(shares) > 1 else None,
-        ))  # fmt: skip
+    for scorer, tally in zip(scorers, tallies, strict=True):
+        shares = [right / n for right, n, _ in tally.values() if n]
+        share = share_of((right, n, errors) for right, n, errors in tally.values())
+        stderr = standard_error(shares) if len(shares) > 1 else None
+        is_exact = share.judged > 0 and share.bounds is None
+        scores.append(ExportedScore(scorer.name, share, stderr, is_exact))
 
     file = completions_file(chosen.path)  # of several files, the name that the user gave
-    changed = (
-        datetime.fromtimestamp(int(file.stat().st_mtime), UTC)
-        if file.exists()
-        else datetime.now(UTC)
+    changed = datetime.fromtimestamp(int(file.stat().st_mtime) if file.exists() else 0, UTC)
+    begun, ended = (
+        datetime.fromisoformat(written).astimezone(UTC) if isinstance(written, str) else changed
+        for written in (manifest.get("created"), manifest.get("updated"))
     )
-
-    def date(name: str) -> datetime:
-        try:
-            written = datetime.fromisoformat(str(manifest.get(name)))
-        except ValueError:
-            return changed
-        return written.astimezone(UTC) if written.tzinfo else written.replace(tzinfo=UTC)
-
-    name = run.dataset
-    is_known = name in SOURCES or name in ALIASES
+    named, name = ALIASES.get(run.dataset, run.dataset), str(protocol.get("name") or "")
+    dataset = named if named in SOURCES else Path(run.dataset).name
     return ExportedRun(
         model=run.name,
-        protocol=str(protocol.get("name") or ""),
-        dataset=ALIASES.get(name, name) if is_known else Path(name).name,
+        protocol=name,
+        task=name or dataset,
+        dataset=dataset,
         size=size,
+        answered=sum(not each.sample.error for each in samples),
         scores=tuple(scores),
         samples=tuple(samples),
         manifest=manifest,
-        begun=date("created"),
-        ended=max(date("created"), date("updated")),
+        begun=begun,
+        ended=max(begun, ended),
         faults=run.faults,
     )
 
 
-def save_files(target: Path, files: Files) -> int:
-    """Write all files of an export or none; return their size in bytes. Raises InputError."""
-    size = 0
-    with writing_output(target), ExitStack() as stack:
-        for name, write in files.items():
-            path = target / name
+def export_run(run: ExportedRun, form: str, output: Path, force: bool) -> tuple[list[Path], int]:
+    """Write the files of a form (`FORMS`), all or none; return their paths and size in bytes.
+
+    Raises InputError for a run without completions, and for a file that exists unless `force`.
+    """
+    if not run.answered:
+        number = count(len(run.samples), "sample has", "samples have")
+        raise InputError(f"{run.model!r} has nothing to export: its {number} no completion")
+    files, size = {output / name: write for name, write in FORMS[form](run).items()}, 0
+    for path in files:
+        require_free(path, force)
+    with writing_output(output), ExitStack() as stack:
+        for path, write in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             part = stack.enter_context(replacing(path))
             with part.open("wb") as stream:
                 write(stream)
             size += part.stat().st_size
-    return size
+    return list(files), size
 
 
 def storable(text: str) -> str:
@@ -205,7 +197,7 @@ def storable(text: str) -> str:
 
     The text keeps its length, so that positions in it stay valid.
     """
-    return text if text.isascii() else SURROGATE.sub(REPLACEMENT, text)
+    return text if text.isascii() else SURROGATE.sub("\ufffd", text)
 
 
 def encoded(value: Any, indent: int | None = None) -> bytes:
@@ -242,7 +234,6 @@ def lm_eval_files(run: ExportedRun) -> Files:
             documents.setdefault(each.problem.id, []).append(each)
     # Samples arrive in any order, and readers break the ties of a vote by their order.
     groups = [sorted(group, key=lambda each: each.sample.sample) for group in documents.values()]
-    rows = [_document(group[0]) for group in groups]
     decoding = run.facts("decoding")
     options = {
         "until": decoding.get("stop"),
@@ -255,31 +246,47 @@ def lm_eval_files(run: ExportedRun) -> Files:
     task = WORDLESS.sub("_", slug(run.task.removeprefix(LM_EVAL)))
     prefix = f"{run.task}/" if run.task.startswith(LM_EVAL) else ""
     filters = [score.name.removeprefix(prefix) for score in run.scores]
+    shared, hashes = [], []  # what the rows of a document have in common under every filter
+    for first, *_ in groups:
+        document = {"question": first.problem.question, "answer": first.problem.solution}
+        prompt = "" if first.prompt is None else first.prompt.text
+        if first.prompt is not None and prompt is None:  # a chat, as JSON
+            prompt = json.dumps(first.prompt.as_messages(), ensure_ascii=False)
+        digests = {
+            "doc_hash": _hash(json.dumps(document, indent=2, ensure_ascii=False)),
+            "prompt_hash": _hash(prompt or ""),
+            "target_hash": _hash(first.problem.solution),
+        }
+        fields = {"doc_id": first.place, "doc": document, "target": first.problem.solution,
+                  "arguments": {"gen_args_0": {"arg_0": prompt, "arg_1": options}}}  # fmt: skip
+        shared.append((fields, digests))
+        hashes += digests.values()
 
     def samples() -> Iterator[bytes]:
         """Yield the rows: all documents of the first filter, then those of the next."""
         for index, name in enumerate(filters):
-            for group, row in zip(groups, rows, strict=True):
+            for group, (fields, digests) in zip(groups, shared, strict=True):
                 verdicts = [each.verdicts[index] for each in group]
                 judged = [each.correct for each in verdicts if each.outcome is not Outcome.ERROR]
                 read = [each.answer.value if each.answer else "[invalid]" for each in verdicts]
                 yield encoded({  # in lm-eval's order
-                    **{name: row[name] for name in ("doc_id", "doc", "target")},
-                    "arguments": {"gen_args_0": {"arg_0": _text(group[0].prompt),
-                                                 "arg_1": options}},
+                    **fields,
                     "resps": [[each.sample.text for each in group]],
                     "filtered_resps": read if len(group) == 1 else [read],
                     "filter": name,
                     "metrics": [METRIC] if judged else [],
-                    **{name: row[name] for name in ("doc_hash", "prompt_hash", "target_hash")},
+                    **digests,
                     **({METRIC: sum(judged) / len(judged)} if judged else {}),
                 }) + b"\n"  # fmt: skip
 
     figures: dict[str, Any] = {"name": task, "alias": task, "sample_len": len(groups)}
-    for name, score in zip(filters, run.scores, strict=True):
-        if score.is_exact:
-            figures[f"{METRIC},{name}"] = score.share.accuracy
-            figures[f"{METRIC}_stderr,{name}"] = "N/A" if score.stderr is None else score.stderr
+    accuracies = {}
+    for filter_name, (name, share, stderr, is_exact) in zip(filters, run.scores, strict=True):
+        if is_exact:
+            figures[f"{METRIC},{filter_name}"] = share.accuracy
+            figures[f"{METRIC}_stderr,{filter_name}"] = "N/A" if stderr is None else stderr
+        accuracies[name] = {"value": share.accuracy if is_exact else None, "n": share.judged,
+                            "bounds": share.bounds, "ci95": share.interval}  # fmt: skip
     protocol = all_protocols().get(run.task)
     shots, version = protocol.shot_count if protocol else 0, run.facts("protocol").get("digest")
     origin = {  # what lm-eval has no field for
@@ -287,16 +294,10 @@ def lm_eval_files(run: ExportedRun) -> Files:
         "protocol": run.protocol or None,
         "dataset": run.dataset,
         "left_out": len(run.samples) - run.answered + run.faults,
-        "accuracy": {
-            each.name: {"value": each.share.accuracy if each.is_exact else None,
-                        "bounds": each.share.bounds, "ci95": each.share.interval,
-                        "n": each.share.judged}
-            for each in run.scores
-        },
-    }  # fmt: skip
+        "accuracy": accuracies,
+    }
     shown = "".join(char if char.isprintable() else "_" for char in storable(run.model))
     model = UNSAFE.sub("__", shown).strip(".")[:120] or "model"
-    hashes = "".join(f"{row['doc_hash']}{row['prompt_hash']}{row['target_hash']}" for row in rows)
     results = {
         "results": {task: figures},
         "group_subtasks": {task: []},
@@ -312,7 +313,7 @@ def lm_eval_files(run: ExportedRun) -> Files:
         "config": {"model": "gradeschool", "model_args": f"model={run.model}",
                    "gen_kwargs": options, "limit": None, "bootstrap_iters": 0},
         "date": run.begun.timestamp(),
-        "task_hashes": {task: _hash(hashes * len(run.scores))},
+        "task_hashes": {task: _hash("".join(hashes) * len(run.scores))},
         "model_source": "gradeschool",
         "model_name": run.model,
         "model_name_sanitized": model,
@@ -323,29 +324,6 @@ def lm_eval_files(run: ExportedRun) -> Files:
         f"{model}/samples_{task}_{stamp}.jsonl": lambda file: file.writelines(samples()),
         f"{model}/results_{stamp}.json": lambda file: file.write(encoded(results, 2)),
     }
-
-
-def _document(first: ExportedSample) -> dict[str, Any]:
-    """Return what the rows of a problem have in common under every filter."""
-    problem = first.problem
-    document = {"question": problem.question, "answer": problem.solution}
-    return {
-        "doc_id": first.place,
-        "doc": document,
-        "target": problem.solution,
-        "doc_hash": _hash(json.dumps(document, indent=2, ensure_ascii=False)),
-        "prompt_hash": _hash(_text(first.prompt)),
-        "target_hash": _hash(problem.solution),
-    }
-
-
-def _text(prompt: Prompt | None) -> str:
-    """Return a prompt as lm-eval's models get it: text, or a chat as JSON; "" if unknown."""
-    if prompt is None:
-        return ""
-    if prompt.text is not None:
-        return prompt.text
-    return json.dumps(prompt.as_messages(), ensure_ascii=False)
 
 
 # inspect_ai: an `.eval` archive (EvalLog, version 2), as 0.3.285 reads it. Members are deflated,
@@ -392,26 +370,24 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
         return digest.hexdigest()[:22]
 
     protocol, decoding = run.facts("protocol"), run.facts("decoding")
-    protocol_name = run.protocol or None
-    metrics = [{"name": f"inspect_ai/{metric}", "options": {}} for metric in METRICS]
+    model, metrics = PROVIDER + run.model, [{"name": f"inspect_ai/{metric}", "options": {}}
+                                            for metric in METRICS]  # fmt: skip
     spec = {
         "eval_id": identify("eval"),
         "run_id": identify("run"),
         "created": run.begun.isoformat(),
         "task": run.task,
         "task_id": identify("task"),
-        "task_display_name": run.task,
         "task_version": str(protocol.get("digest") or 0),
-        "task_args": recorded({"protocol": protocol_name, "dataset": run.dataset}),
-        "dataset": {"name": run.dataset, "samples": len(ids), "sample_ids": list(map(name, ids)),
-                    "shuffled": False},
-        "model": PROVIDER + run.model,
+        "task_args": recorded({"protocol": run.protocol or None, "dataset": run.dataset}),
+        "dataset": {"name": run.dataset, "samples": len(ids), "sample_ids": list(map(name, ids))},
+        "model": model,
         "config": {"epochs": max(each.sample.sample for each in run.samples) + 1,
                    "epochs_reducer": ["mean"]},
         "packages": {"gradeschool": str(run.manifest.get("gradeschool") or __version__)},
         "metadata": {
             "exported_by": f"gradeschool {__version__}",
-            "protocol": protocol_name,
+            "protocol": run.protocol or None,
             "protocol_digest": protocol.get("digest"),
             "dataset_sha256": run.facts("dataset").get("sha256"),
         },
@@ -421,22 +397,18 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
             for score in run.scores
         ],
     }  # fmt: skip
-    config = recorded({
-        "temperature": decoding.get("temperature"),
-        "top_p": decoding.get("top_p"),
-        "max_tokens": decoding.get("max_tokens"),
-        "stop_seqs": decoding.get("stop") or None,
-        "seed": decoding.get("seed"),
-    })  # fmt: skip
+    options = ("temperature", "top_p", "max_tokens", "seed")
+    config = recorded({option: decoding.get(option) for option in options}
+                      | {"stop_seqs": decoding.get("stop") or None})  # fmt: skip
     plan = {"name": "plan", "steps": [{"solver": "generate", "params": {}}], "config": config}
     yield "_journal/start.json", {"version": 2, "eval": spec, "plan": plan}
 
     summaries: list[dict[str, Any]] = []
     total: Counter[str] = Counter()
     for each in run.samples:
-        total.update(_usage(each))
         uuid = identify(f"{each.problem.id}\n{each.sample.sample}")
         written = _sample(run, each, name(each.problem.id), uuid)
+        total.update(written["model_usage"].get(model, {}))
         error = written.get("error")
         summaries.append({
             **{field: written[field] for field in SUMMARY},
@@ -448,8 +420,6 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
         })  # fmt: skip
         yield f"samples/{written['id']}_epoch_{written['epoch']}.json", written
     yield "summaries.json", summaries
-    judged = [score for score in run.scores if score.is_exact]
-    done = len(run.samples) >= planned_samples(run.manifest)
     scores = [
         {
             "name": score.name,
@@ -459,45 +429,32 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
             "unscored_samples": len(ids) - score.share.problems,
             "params": {},
             "metrics": {
-                name: {"name": name, "value": value, "params": {}}
-                for name, value in zip(METRICS, (score.share.accuracy, score.stderr or 0.0),
-                                       strict=True)
+                metric: {"name": metric, "value": value, "params": {}}
+                for metric, value in zip(METRICS, (score.share.accuracy, score.stderr or 0.0),
+                                         strict=True)
             },
         }
-        for score in judged
+        for score in run.scores if score.is_exact
     ]  # fmt: skip
-    yield (
-        "header.json",
-        {
-            "version": 2,
-            "status": "success" if done else "cancelled",
-            "eval": spec,
-            "plan": plan,
-            "results": {
-                "total_samples": len(run.samples),
-                "completed_samples": run.answered,
-                "scores": scores,
-            },
-            "stats": {
-                "started_at": run.begun.isoformat(),
-                "completed_at": run.ended.isoformat(),
-                "model_usage": {PROVIDER + run.model: total} if total else {},
-            },
-        },
-    )
-
-
-def _usage(each: ExportedSample) -> dict[str, int]:
-    """Return the tokens that were sent and written, and their sum; {} if one is unknown."""
-    sent, written = each.sample.usage.prompt_tokens, each.sample.usage.completion_tokens
-    if sent is None or written is None:
-        return {}
-    return {"input_tokens": sent, "output_tokens": written, "total_tokens": sent + written}
+    header = {
+        "version": 2,
+        "status": "success" if len(run.samples) >= planned_samples(run.manifest) else "cancelled",
+        "eval": spec,
+        "plan": plan,
+        "results": {"total_samples": len(run.samples), "completed_samples": run.answered,
+                    "scores": scores},
+        "stats": {"started_at": run.begun.isoformat(), "completed_at": run.ended.isoformat(),
+                  "model_usage": {model: total} if total else {}},
+    }  # fmt: skip
+    yield "header.json", header
 
 
 def _sample(run: ExportedRun, each: ExportedSample, id: str | int, uuid: str) -> dict[str, Any]:
     """Return a sample of the archive; the question is its input where the prompt is unknown."""
-    sample, problem, usage = each.sample, each.problem, _usage(each)
+    sample, problem, usage = each.sample, each.problem, {}
+    read, wrote = sample.usage.prompt_tokens, sample.usage.completion_tokens
+    if read is not None and wrote is not None:
+        usage = {"input_tokens": read, "output_tokens": wrote, "total_tokens": read + wrote}
     prompt: str | list[dict[str, str]] = problem.question
     if each.prompt is not None:
         text = each.prompt.text
@@ -523,18 +480,16 @@ def _sample(run: ExportedRun, each: ExportedSample, id: str | int, uuid: str) ->
         thought = {"type": "reasoning", "reasoning": sample.stored.reasoning}
         content = [thought, {"type": "text", "text": sample.text}]
     turn = {"role": "assistant", "content": content, "source": "generate"}
-    scores = {}
     for index, verdict in enumerate(each.verdicts):
         answer = verdict.answer
         if verdict.outcome is not Outcome.ERROR:
             cause = f" ({each.cause})" if each.cause and not index else ""
             span = {"span": list(answer.span)} if answer and answer.span else {}
-            about = {"scorer": verdict.scorer, "outcome": verdict.outcome.value, **span}
-            scores[verdict.scorer] = {
+            written["scores"][verdict.scorer] = {
                 "value": VALUES[verdict.outcome],
                 "answer": answer and answer.value,
                 "explanation": f"{verdict.reason}{cause}",
-                "metadata": about,
+                "metadata": {"scorer": verdict.scorer, "outcome": verdict.outcome.value, **span},
             }
     return written | {
         "messages": [*sent, turn],
@@ -544,16 +499,14 @@ def _sample(run: ExportedRun, each: ExportedSample, id: str | int, uuid: str) ->
             "completion": sample.text,
             **({"usage": usage} if usage else {}),
         },
-        "scores": scores,
     }
 
 
 # Parquet
 
-ROW_GROUP = 16_384  # rows
 TEXTS = ("run", "problem_id", "question", "gold", "completion", "finish", "error", "cause", "read")
 NUMBERS = ("sample", "prompt_tokens", "completion_tokens")
-REPEATED = ("run", "finish", "cause")  # words that many rows share
+ROW_GROUP = 16_384  # rows
 
 
 def parquet_files(run: ExportedRun) -> Files:
@@ -562,6 +515,17 @@ def parquet_files(run: ExportedRun) -> Files:
     Raises MissingExtraError without pyarrow.
     """
     require_packages("writing Parquet", "parquet", "pyarrow")
+    scorers = [storable(score.name) for score in run.scores]
+
+    def row(each: ExportedSample) -> dict[str, str | int | None]:
+        sample, problem = each.sample, each.problem
+        answer = each.verdicts[0].answer if each.verdicts else None
+        texts = (run.model, problem.id, problem.question, problem.gold, sample.text,
+                 str(sample.finish), sample.error, each.cause, answer and answer.value)  # fmt: skip
+        numbers = (sample.sample, sample.usage.prompt_tokens, sample.usage.completion_tokens)
+        outcomes = [verdict.outcome.value for verdict in each.verdicts] or ["error"] * len(scorers)
+        values = (*(text and storable(text) for text in texts), *numbers, *outcomes)
+        return dict(zip((*TEXTS, *NUMBERS, *scorers), values, strict=True))
 
     def write(file: BinaryIO) -> None:
         import pyarrow as arrow
@@ -574,31 +538,81 @@ def parquet_files(run: ExportedRun) -> Files:
             "created": run.begun.isoformat(),
             "surrogates": "lone surrogates are written as U+FFFD",
         }
-        scorers = [storable(score.name) for score in run.scores]
-        word = arrow.dictionary(arrow.int32(), arrow.string())
-        kinds = dict.fromkeys(TEXTS, arrow.string()) | dict.fromkeys(REPEATED, word)
-        kinds |= dict.fromkeys(NUMBERS, arrow.int64()) | dict.fromkeys(scorers, word)
+        kinds = dict.fromkeys(TEXTS, arrow.string()) | dict.fromkeys(NUMBERS, arrow.int64())
+        kinds |= dict.fromkeys(scorers, arrow.string())
         schema = arrow.schema(list(kinds.items()), metadata={"gradeschool": json.dumps(about)})
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             for start in range(0, len(run.samples), ROW_GROUP):
-                group = run.samples[start : start + ROW_GROUP]
-                rows = zip(*(_cells(run.model, each, len(scorers)) for each in group), strict=True)
-                columns = map(arrow.array, rows, kinds.values())
-                writer.write_batch(arrow.record_batch(list(columns), schema=schema))
+                rows = list(map(row, run.samples[start : start + ROW_GROUP]))
+                writer.write_table(arrow.Table.from_pylist(rows, schema))
 
     return {"": write}
 
 
-def _cells(model: str, each: ExportedSample, scorers: int) -> list[str | int | None]:
-    """Return a row of the table: TEXTS, NUMBERS, the outcome under each scorer."""
-    sample, problem = each.sample, each.problem
-    answer = each.verdicts[0].answer if each.verdicts else None
-    texts = (model, problem.id, problem.question, problem.gold, sample.text, str(sample.finish),
-             sample.error, each.cause, answer and answer.value)  # fmt: skip
-    usage = sample.usage
-    outcomes = [verdict.outcome.value for verdict in each.verdicts] or ["error"] * scorers
-    return [
-        *(text and storable(text) for text in texts),
-        *(sample.sample, usage.prompt_tokens, usage.completion_tokens),
-        *outcomes,
-    ]
+FORMS: dict[str, Callable[[ExportedRun], Files]] = {
+    "lm-eval": lm_eval_files, "inspect": inspect_files, "parquet": parquet_files,
+}  # fmt: skip
+
+
+# Upload
+
+LOGIN = "run `hf auth login`, or set HF_TOKEN to a token that may write"
+
+
+def check_push(repo: str) -> None:
+    """Raise MissingExtraError or InputError if an upload cannot begin.
+
+    The token is that of huggingface_hub (HF_TOKEN, or from `hf auth login`).
+    """
+    require_packages("--push", "hub", "huggingface_hub")
+    from huggingface_hub import get_token
+
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
+        raise InputError(f"{masked(repo)!r} is not a repository name; give --push OWNER/NAME")
+    token = get_token()
+    if not token:
+        raise InputError(f"--push has no token for the Hugging Face hub; {LOGIN}")
+    register_secret(token)
+
+
+def push(repo: str, files: Sequence[Path], output: Path, run: ExportedRun) -> str:
+    """Upload files to a dataset repository in one commit; return its address.
+
+    A repository that does not exist is created, and is private. Raises InputError if the hub
+    refuses, TransientError if it cannot be reached or has a server error; in both cases nothing is
+    committed.
+    """
+    from huggingface_hub import CommitOperationAdd, HfApi
+    from huggingface_hub import errors as hub
+    from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
+
+    if not sys.stderr.isatty():
+        disable_progress_bars()
+    api = HfApi(library_name="gradeschool", library_version=__version__)
+    names = [path.relative_to(output).as_posix() if path != output else path.name for path in files]
+    additions = [CommitOperationAdd(*pair) for pair in zip(names, files, strict=True)]
+    message = f"{storable(run.model)} under {run.task}, by gradeschool {__version__}"
+    try:
+        api.create_repo(repo, repo_type="dataset", private=True, exist_ok=True)
+        commit = api.create_commit(repo, additions, repo_type="dataset", commit_message=message)
+    except hub.HfHubHTTPError as error:
+        status = error.response.status_code
+        said = f"{api.endpoint} answers HTTP {status}: {_first_line(error)}"
+        if status == 429 or status >= 500:
+            raise TransientError(f"http {status}", f"{said}; try again later") from error
+        refusals = {
+            401: f"{api.endpoint} refuses the token (HTTP 401); {LOGIN}",
+            403: f"the token may not write to the dataset repository {repo!r} (HTTP 403); give one "
+            "that may, or another repository",
+        }
+        raise InputError(refusals.get(status, f"{said}; correct what it names")) from error
+    except (hub.HTTPError, OSError, ValueError, KeyError, RuntimeError) as error:  # type: ignore[attr-defined]
+        raise TransientError(
+            "cannot connect", f"cannot upload to {api.endpoint}: {_first_line(error)}; try again"
+        ) from error
+    return str(commit.commit_url)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(getattr(error, "server_message", None) or error).strip().split("\n")
+    return masked(lines[0])[:200] or type(error).__name__
