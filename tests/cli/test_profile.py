@@ -52,7 +52,7 @@ def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
         (("a", "b", "-d", "gsm8k", "-d", "aime:2025"), "-d is given 2 times; runs have one"),
         (("-m", "tiny", "-d", "sample"), "only one set: 'sample'"),
         (("-m", "tiny", "-d", "gsm8k", "-d", "mgsm:xx"), "no dataset is called 'mgsm:xx'"),
-        (("-m", "tiny", "-o", "x.doc"), "no figure is written as 'x.doc'"),
+        (("-m", "tiny", "-o", "x.doc"), "the page cannot be written as 'x.doc'"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_sent(

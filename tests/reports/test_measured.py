@@ -9,6 +9,7 @@ import pytest
 
 from gradeschool.formats.own_run import manifest_of
 from gradeschool.reports.measured import dataset_title, measured, truncation_advice
+from gradeschool.scoring.score import Forms
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.report_page import blocks
@@ -133,6 +134,6 @@ ADVICE = {
 
 @pytest.mark.parametrize("case", ADVICE)
 def test_truncation_comes_with_what_to_do(case: tuple[int | None, int, int, int]) -> None:
-    limit, *counts = case
+    limit, n, truncated, run_on = case
     manifest = {"protocol": {"name": "zero-shot/chat"}, "decoding": {"max_tokens": limit}}
-    assert truncation_advice(manifest, *counts) == ADVICE[case]
+    assert truncation_advice(manifest, Forms(n, 0, truncated, run_on, 0)) == ADVICE[case]

@@ -43,12 +43,12 @@ def test_the_command_prints_a_line_for_each_set_and_says_what_it_shows(
     seeds = [{"seed": str(index)} for index in range(30)]
     original = write("gsm", [True] * 30, [{}] * 30)
     varied = write("varied", [index >= 12 for index in range(30)], seeds)
-    figure = tmp_path / "profile.svg"
-    ended = gradeschool("profile", original, varied, "-o", figure, columns=120)
+    page = tmp_path / "profile.html"
+    ended = gradeschool("profile", original, varied, "-o", page, columns=120)
     assert ended.status == 0, ended.err
     assert "the same 30 problems as" in ended.out
     assert "60.0 % (-40.0 points" in ended.out and "significantly lower" in ended.out
-    assert figure.read_text("utf-8").startswith("<?xml")
+    assert 'class="whisker"' in page.read_text("utf-8")
     result = gradeschool("profile", original, varied, "--json").json()
     [entry] = result["sets"]
     assert (entry["seed_problems"], entry["difference"]) == (30, pytest.approx(-0.4))

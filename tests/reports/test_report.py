@@ -19,12 +19,12 @@ from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.reports.pages import environment
 from gradeschool.reports.printable import printable
-from gradeschool.reports.report_data import judge_run, report_scorers
-from gradeschool.reports.report_files import markdown, markdown_text
-from gradeschool.reports.report_page import report_page
+from gradeschool.reports.report_data import judge_run
+from gradeschool.reports.report_page import markdown, markdown_text, report_page
 from gradeschool.scorer import clip
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun
+from gradeschool.scoring.table import ScorerSet
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hostile_report import HOSTILE
@@ -191,8 +191,8 @@ def test_the_files_own_flags_are_compared() -> None:
         Sample(row, text=text, sample=row, problem=problem, flag=flag)
         for row, (text, flag) in enumerate(said)
     ]
-    scorers = report_scorers((), ["gradeschool/reader"])
-    judged = judge_run(SourceRun(Run("run", samples), Path(), {}), scorers, {}, {})
+    scorers = ScorerSet([get_scorer("gradeschool/reader")])
+    judged = judge_run(SourceRun(Run("run", samples), Path(), {}), scorers, {})
     page = report_page([judged], scorers.scorers)
     assert (
         "The file's own flags: 1 of 3 agree; 1 say wrong where gradeschool/reader says correct, "
@@ -315,10 +315,10 @@ def test_what_cannot_be_written_is_refused(
     for arguments, words in (
         (("-o", path), "--force"),
         (("-o", tmp_path / "no" / "page.html"), "cannot write"),
-        (("-o", tmp_path / "a.docx"), ".html, .md"),
+        (("-o", tmp_path / "a.docx"), ".html or .md"),
         (("-o", tmp_path), "a name that ends in"),
         ((), "there is nothing to write"),
-        (("--figures", tmp_path / "file" / "f"), "cannot use the folder"),
+        (("--figures", tmp_path / "file" / "f"), "cannot write"),
     ):
         refused = gradeschool("report", run_folder, *arguments)
         assert (refused.status, words in refused.err) == (2, True), refused.err

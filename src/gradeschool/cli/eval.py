@@ -335,7 +335,7 @@ def _remarks(evaluation: Evaluation, manifest: dict[str, Any]) -> list[str]:
 
     texts = []
     if (forms := evaluation.score.forms) is not None:
-        texts.append(truncation_advice(manifest, forms.n, forms.truncated, forms.run_on))
+        texts.append(truncation_advice(manifest, forms))
     if "judge" in evaluation.results:
         from gradeschool.runs.judge import judge_line
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from gradeschool.atomic import require_new
 from gradeschool.cli.eval import job_fields, print_estimates, request_options, run_all
 from gradeschool.cli.options import (
     FileVerb,
@@ -24,8 +25,6 @@ from gradeschool.cli.options import (
     warn_of_scorer_errors,
 )
 from gradeschool.errors import InputError
-
-PAGE = ".html"
 
 
 @click.command(cls=FileVerb)
@@ -47,7 +46,7 @@ PAGE = ".html"
               help="Folder of the run folders of -m; by default runs.")  # fmt: skip
 @scorer_option("Scorer for all runs; by default that of their protocol.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Page (.html) or figure (.svg, .pdf, .png) to write.")  # fmt: skip
+              help="Page to write (.html).")  # fmt: skip
 @request_options
 @click.option("--dry-run", is_flag=True,
               help="Print the requests of each run of -m and the cost; send nothing.")  # fmt: skip
@@ -76,29 +75,27 @@ def command(
 
     Example: gradeschool profile -m http://localhost:8080/v1 -n 300 -o profile.html
 
-    Example: gradeschool profile runs/gsm8k runs/gsm-plus runs/mgsm-de -o profile.svg
+    Example: gradeschool profile runs/gsm8k runs/gsm-plus runs/mgsm-de -o profile.html
     """
-    from gradeschool.atomic import require_new
-    from gradeschool.reports.figures import check_figure
-
     if (model is None) == (not runs):
         raise InputError("give either the runs of a profile or -m MODEL")
     if model is None:
         source = click.get_current_context().get_parameter_source
-        options = {param.name: param.opts[-1] for param in command.params}
-        for name in ("dry_run", *settings):
-            if source(name) is ParameterSource.COMMANDLINE:
+        for param in command.params:
+            name = param.name or ""
+            if name in ("dry_run", *settings) and source(name) is ParameterSource.COMMANDLINE:
                 raise InputError(
-                    f"{options[name]} applies only with -m MODEL; leave it out for runs"
+                    f"{param.opts[-1]} applies only with -m MODEL; leave it out for runs"
                 )
         if len(datasets) > 1:
             raise InputError(f"-d is given {len(datasets)} times; runs have one dataset each")
     check_scorers(scorer)
-    is_page = output is not None and output.suffix.lower() == PAGE
     if output is not None:
         require_new(output)
-        if not is_page:
-            check_figure(output)
+        if output.suffix.lower() != ".html":
+            raise InputError(
+                f"the page cannot be written as {output.name!r}; give a name that ends in .html"
+            )
     status, dataset = 0, next(iter(datasets), None)
     if model is not None:
         from gradeschool.runs.job import Job
@@ -117,7 +114,8 @@ def command(
         runs, dataset = tuple(str(work.folder) for work in jobs), None
 
     from gradeschool.formats.settings import mapping
-    from gradeschool.reports.profile import draw_profile, print_profile, profile_page
+    from gradeschool.reports.pages import save_page
+    from gradeschool.reports.profile import print_profile, profile_page
     from gradeschool.scoring.compare import outcomes_of
     from gradeschool.scoring.profile import profile, profile_json, with_misses
     from gradeschool.scoring.sources import choose_runs
@@ -130,7 +128,7 @@ def command(
     judge = scorer_for([run.manifest for run in chosen], scorer)
     # Runs are named after their datasets if those are known and differ.
     recorded = (mapping(run.manifest.get("dataset")).get("name") for run in chosen)
-    names = [Path(name).name if isinstance(name, str) else "" for name in recorded]
+    names = [Path(str(name)).name if name else "" for name in recorded]
     if not all(names) or len(set(names)) < len(names):
         names = [run.run.name for run in chosen]
     tables = [ScoredTable(run.run, [judge]) for run in chosen]
@@ -143,13 +141,9 @@ def command(
         print_json({"scorer": judge.name, **profile_json(base, entries)})
     else:
         print_profile(base, entries, judge.name, stdout_console())
-    if output is not None and is_page:
-        from gradeschool.reports.pages import save_page
-
+    if output is not None:
         about = str(chosen[0].manifest.get("model") or chosen[0].run.name)
         save_page(profile_page(base, entries, judge.name, about), output)
-    elif output is not None:
-        draw_profile(base, entries, output)
     failing = warn_of_scorer_errors([base, *others], judge.name)
     exit_for_faults(sum(run.run.faults for run in chosen))
     sys.exit(3 if failing else status)

@@ -56,7 +56,7 @@ def command(
     """
     from gradeschool.atomic import require_free
     from gradeschool.reports.report_data import judge_runs
-    from gradeschool.reports.report_files import check_report_path, write_report
+    from gradeschool.reports.report_page import check_report_path, write_report
 
     if output is None and figures is None and heatmap is None:
         raise InputError(
@@ -72,32 +72,27 @@ def command(
     files, names = files_and_scorers(runs, scorers, thinking_marks)
     judged, chosen = judge_runs(files, read_options(dataset), names, warn)
     written: dict[str, Any] = {}
-    lines = []
     if output is not None:
-        size = write_report(judged, chosen, output)
+        size = write_report(judged, chosen.scorers, output)
         completions = sum(len(each.completions) for each in judged)
         written["report"] = {"file": str(output), "bytes": size, "completions": completions}
-        lines.append(f"{count(completions, 'completion')} in {output}")
     if figures is not None:
         from gradeschool.reports.figures import write_figures
 
-        drawn = write_figures(judged, figures)
-        written["figures"] = [str(path) for path in drawn]
-        lines.append(f"{count(len(drawn), 'file')} of figures in {figures}")
-        lines += [
-            f"{each.name} has no figure of accuracies: no completion could be judged"
-            for each in judged
-            if not each.result.judged
-        ]
+        written["figures"] = [str(path) for path in write_figures(judged, figures)]
     if heatmap is not None:
         from gradeschool.reports.heatmap import heatmap as heatmap_page
         from gradeschool.reports.pages import save_page
 
         size = save_page(heatmap_page(judged), heatmap)
         written["heatmap"] = {"file": str(heatmap), "bytes": size}
-        lines.append(f"a heat-map in {heatmap}")
     if as_json:
         print_json(written)
     else:
-        say("\n".join(lines))
+        if output is not None:
+            say(f"{count(completions, 'completion')} in {output}")
+        if figures is not None:
+            say(f"{count(len(written['figures']), 'file')} of figures in {figures}")
+        if heatmap is not None:
+            say(f"a heat-map in {heatmap}")
     exit_for_faults(sum(each.source.run.faults for each in judged))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import manifest_of, results_of
+from gradeschool.formats.own_run import manifest_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.percentages import accuracy_words, aligned, bounds
 from gradeschool.problem import Problem
@@ -157,7 +157,7 @@ def report(
     Raises InputError for another ending, for a file that exists, and for no run.
     """
     from gradeschool.reports.report_data import judge_run
-    from gradeschool.reports.report_files import check_report_path, write_report
+    from gradeschool.reports.report_page import check_report_path, write_report
 
     check_report_path(Path(path), force)
     if not runs:
@@ -173,8 +173,8 @@ def report(
         else choose_run(str(each), ReadOptions(dataset=dataset), lambda message: None)
         for each in runs
     ]
-    judged = [judge_run(each, scorers, results_of(each.path), {}) for each in sources]
-    write_report(judged, scorers, Path(path))
+    judged = [judge_run(each, scorers, {}) for each in sources]
+    write_report(judged, scorers.scorers, Path(path))
     return Path(path)
 
 

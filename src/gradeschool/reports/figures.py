@@ -13,7 +13,7 @@ from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import slug
 from gradeschool.percentages import bounds
 from gradeschool.reports.printable import printable
-from gradeschool.reports.report_data import Judged, accuracy_by_steps, scorer_groups
+from gradeschool.reports.report_data import Judged, scorer_groups
 from gradeschool.scorer import clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.score import ScorerResult
@@ -39,13 +39,11 @@ class Panel(NamedTuple):
 
 COLUMN, PAGE = 3.35, 6.9  # inches: one column, and the width of a page of two
 HEIGHT, LEGEND_ROW, ROW = 2.25, 0.16, 0.17  # inches: of curves, and of a line of text
-INK, SOFT, FAINT = "#1a1a1a", "#6b6b6b", "#dcdcdc"
-BLUE, RED, SKY = "#0072b2", "#d55e00", "#56b4e9"
-DOTTED = (0, (1, 1.5))
+INK, BLUE, RED = "#1a1a1a", "#0072b2", "#d55e00"
 # Colour, marker and dashes of each curve: to be told apart without colours, too.
 STYLES: Sequence[tuple[str, str, Any]] = (
     (BLUE, "o", "-"), (RED, "s", (0, (5, 1.5))), ("#009e73", "^", (0, (1, 1))),
-    ("#cc79a7", "D", (0, (5, 1, 1, 1))), ("#e69f00", "v", "-"), (SKY, "P", (0, (3, 1))),
+    ("#cc79a7", "D", (0, (5, 1, 1, 1))), ("#e69f00", "v", "-"), ("#56b4e9", "P", (0, (3, 1))),
     ("#5e3c99", "<", "-"), ("#7f5539", ">", (0, (1, 1))), (INK, "d", "-"),
 )  # fmt: skip
 RC: Mapping[str, Any] = {
@@ -60,7 +58,7 @@ RC: Mapping[str, Any] = {
     ),
     **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
     "axes.axisbelow": True,
-    "grid.color": FAINT,
+    "grid.color": "#dcdcdc",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.2,
     "lines.markersize": 3.6,
@@ -91,7 +89,11 @@ def save_figure(draw: Draw, path: Path, width: float, height: float) -> int:
     The ending of the path gives the form. Raises MissingExtraError without matplotlib, InputError
     for another ending or if the file cannot be written.
     """
-    check_figure(path)
+    if path.suffix.lower() not in UNDATED:
+        raise InputError(
+            f"no figure is written as {path.name!r}; its name may end in {', '.join(UNDATED)}"
+        )
+    require_packages("drawing figures", "report", "matplotlib")
     matplotlib = import_module("matplotlib")
     with matplotlib.rc_context({}):
         matplotlib.rcdefaults()
@@ -101,15 +103,6 @@ def save_figure(draw: Draw, path: Path, width: float, height: float) -> int:
         with writing_output(path), replacing(path) as part:
             canvas.savefig(part, metadata=UNDATED[path.suffix.lower()])
             return part.stat().st_size
-
-
-def check_figure(path: Path) -> None:
-    """Raise InputError for another ending, MissingExtraError without matplotlib."""
-    if path.suffix.lower() not in UNDATED:
-        raise InputError(
-            f"no figure is written as {path.name!r}; its name may end in {', '.join(UNDATED)}"
-        )
-    require_packages("drawing figures", "report", "matplotlib")
 
 
 def plain(text: str, limit: int = 60) -> str:
@@ -130,36 +123,33 @@ def percent_axis(axis: Any) -> None:
 def draw_curves(panels: Sequence[Panel], path: Path) -> int:
     """Draw panels side by side on one axis of shares, write the file, return its size in bytes.
 
-    An interval is a band along the curve, or a bar at a single point. Panels with the same series
-    have one legend above the figure, others one each.
+    An interval is a band along the curve, or a bar at a single point. One legend above the figure
+    has the names of all curves.
     """
-    named = [[plain(name) for name in panel.series] for panel in panels]
-    wide = len(panels) > 1 or len(named[0]) > MOST_NAMES
-    alike = all(names == named[0] for names in named)
-    room, longest = 96 if wide else 44, max(map(len, named[0]), default=1) + 7  # characters
-    columns = max(1, min(len(named[0]), room // longest))
-    rows = -(-len(named[0]) // columns) if len(named[0]) > 1 else 0
-    spacing = {"columnspacing": 1.2, "handletextpad": 0.5, "borderpad": 0.1}
+    names = list(dict.fromkeys(name for panel in panels for name in panel.series))
+    wide = len(panels) > 1 or len(names) > MOST_NAMES
+    room, longest = 96 if wide else 44, max((len(plain(name)) for name in names), default=1) + 7
+    columns = max(1, min(len(names), room // longest))
+    rows = -(-len(names) // columns) if len(names) > 1 else 0
 
     def drawn(canvas: Any) -> None:
-        axes = canvas.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        axes, lines = canvas.subplots(1, len(panels), sharey=True, squeeze=False)[0], {}
         for panel, ax in zip(panels, axes, strict=True):
             ax.grid(axis="y")
-            for number, (name, dots) in enumerate(panel.series.items()):
-                colour, marker, dash = STYLES[number % len(STYLES)]
+            for name, dots in panel.series.items():
+                colour, marker, dash = STYLES[names.index(name) % len(STYLES)]
                 spans = [(dot.x, *dot.interval) for dot in dots if dot.interval is not None]
                 if len(spans) == 1:
                     ax.vlines(*spans[0], color=colour, linewidth=1.0)
                 elif spans:
                     band = zip(*spans, strict=True)
                     ax.fill_between(*band, color=colour, alpha=0.16, linewidth=0)
-                ax.plot([dot.x for dot in dots], [dot.share for dot in dots], label=plain(name),
-                        color=colour, marker=marker, linestyle=dash)  # fmt: skip
+                [lines[name]] = ax.plot(
+                    [dot.x for dot in dots], [dot.share for dot in dots],
+                    color=colour, marker=marker, linestyle=dash,
+                )  # fmt: skip
             ax.set_xlabel(panel.x)
-            ax.set_title(plain(panel.title), pad=4 if alike else 16)
-            if not alike:  # between the title of the panel and its axes
-                ax.legend(loc="lower center", bbox_to_anchor=(0.5, 0.99), ncols=len(panel.series),
-                          handlelength=1.6, **spacing)  # fmt: skip
+            ax.set_title(plain(panel.title), pad=4)
             xs = sorted({dot.x for dots in panel.series.values() for dot in dots})
             ax.set_xscale("log", base=2)
             ax.xaxis.set_minor_locator(import_module("matplotlib.ticker").NullLocator())
@@ -167,12 +157,12 @@ def draw_curves(panels: Sequence[Panel], path: Path) -> int:
             ax.set_xticks(ticks, map(_short, ticks))
         percent_axis(axes[0].yaxis)
         axes[0].set_ylabel(panels[0].y)
-        if rows and alike:
-            canvas.legend(axes[0].get_lines(), named[0], loc="outside upper center",
-                          ncols=columns, **spacing)  # fmt: skip
+        if rows:
+            canvas.legend([lines[name] for name in names], map(plain, names), ncols=columns,
+                          loc="outside upper center", columnspacing=1.2, handletextpad=0.5,
+                          borderpad=0.1)  # fmt: skip
 
-    height = HEIGHT + (rows if alike else 1) * LEGEND_ROW
-    return save_figure(drawn, path, PAGE if wide else COLUMN, height)
+    return save_figure(drawn, path, PAGE if wide else COLUMN, HEIGHT + rows * LEGEND_ROW)
 
 
 def _short(x: float) -> str:
@@ -181,86 +171,25 @@ def _short(x: float) -> str:
     return next(f"{x / unit:.3g}{letter}" for least, unit, letter in sizes if abs(x) >= least)
 
 
-def write_figures(runs: Sequence[Judged], folder: Path) -> list[Path]:
-    """Write every figure of some runs into a folder, as SVG, PDF and PNG; return the files.
+class AccuracyRow(NamedTuple):
+    """A row of a figure of accuracies; own: that of the headline scorer, which is marked."""
 
-    A figure without data (such as steps without solutions) is left out, as are scorers that
-    find no answer in most completions, or nothing correct; the headline scorer is always shown if
-    it has a verdict at all. Raises MissingExtraError without matplotlib, InputError if the folder
-    cannot be used.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot use the folder {str(folder)!r}: {error.strerror}; "
-                         "give another") from error  # fmt: skip
-    figures: list[tuple[str, float, float, Draw]] = []  # name, width, height
-
-    def add_accuracies(
-        name: str, rows: Sequence[tuple[str, ScorerResult]], own: int | None = None
-    ) -> None:
-        drawn = partial(draw_accuracies, rows, own)
-        figures.append((name, COLUMN, 0.45 + ROW * len(rows), drawn))
-
-    for index, judged in enumerate(runs):
-        prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.name)}-"
-        groups = [each for each in scorer_groups(judged)
-                  if each.result.judged and (each.own or each.finds)]  # fmt: skip
-        kept = sorted(groups, key=lambda each: not each.own)[:MOST_SCORERS]
-        groups = [each for each in groups if each in kept]
-        if groups:
-            rows = []
-            for each in groups:
-                more = f" (+{len(each.names) - 1})" if len(each.names) > 1 else ""
-                rows.append((f"{clip(each.names[0], 44)}{more}", each.result))
-            owns = [each.own for each in groups]
-            add_accuracies(f"{prefix}scorers", rows, owns.index(True) if any(owns) else None)
-        if judged.result.judged and (steps := accuracy_by_steps(judged)):
-            drawn = partial(draw_steps, steps, judged.result.accuracy)
-            figures.append((f"{prefix}steps", COLUMN, 2.0, drawn))
-    results = [(judged.name, judged.result) for judged in runs if judged.result.judged]
-    if len(runs) > 1 and results:
-        add_accuracies("runs", sorted(results, key=lambda row: (-row[1].accuracy, row[0])))
-    curves, written = curves_over_k(runs), []
-    for ending in UNDATED:
-        for name, width, height, draw in figures:
-            written.append(folder / f"{name}{ending}")
-            save_figure(draw, written[-1], width, height)
-        if curves:
-            written.append(folder / f"curves{ending}")
-            draw_curves(curves, written[-1])
-    return written
+    name: str
+    result: ScorerResult
+    own: bool = False
 
 
-def curves_over_k(runs: Sequence[Judged]) -> list[Panel]:
-    """Return panels of maj@k and pass@k of the runs with several samples, one panel for one run."""
-    majorities: dict[str, list[Dot]] = {}
-    passes: dict[str, list[Dot]] = {}
-    for judged in runs:
-        if judged.samples()[1] > 1 and (points := curve(ballots_by_problem(judged.headline))):
-            majorities[judged.name] = [Dot(each.k, each.maj, each.maj_ci95) for each in points]
-            passes[judged.name] = [Dot(each.k, each.pass_any, each.pass_ci95) for each in points]
-    x = "Samples k"
-    if len(majorities) == 1:
-        [majority], [some] = majorities.values(), passes.values()
-        return [Panel({"pass@k": some, "maj@k": majority}, x)]
-    titled = {"maj@k": majorities, "pass@k": passes}
-    return [Panel(series, x, title=title) for title, series in titled.items() if series]
-
-
-def draw_accuracies(
-    rows: Sequence[tuple[str, ScorerResult]], headline: int | None, canvas: Any
-) -> None:
-    """Draw a dot and its interval for every row; that of the headline scorer is marked."""
+def draw_accuracies(rows: Sequence[AccuracyRow], canvas: Any) -> None:
+    """Draw a dot and its interval for every row, the first on top."""
     ax = canvas.subplots()
-    if headline is not None:
-        own = rows[headline][1].accuracy
-        ax.axvline(own, color=BLUE, linewidth=0.7, linestyle=DOTTED, zorder=0)
-    places = range(len(rows) - 1, -1, -1)  # the first on top
-    ax.set_yticks(places, [plain(name, 50) for name, _ in rows], fontsize=7)
+    places = range(len(rows) - 1, -1, -1)
+    ax.set_yticks(places, [plain(row.name, 50) for row in rows], fontsize=7)
     ax.tick_params(axis="y", length=0)
-    for index, (place, (_, result)) in enumerate(zip(places, rows, strict=True)):
-        colour, marker = (BLUE, "D") if index == headline else (INK, "o")
+    for place, (_, result, own) in zip(places, rows, strict=True):
+        colour, marker = (BLUE, "D") if own else (INK, "o")
+        if own:
+            dotted = (0, (1, 1.5))
+            ax.axvline(result.accuracy, color=BLUE, linewidth=0.7, linestyle=dotted, zorder=0)
         ax.hlines(place, *result.ci95, color=colour, linewidth=1.1)
         ax.plot(result.accuracy, place, marker, color=colour)
         shown = bounds(result.accuracy_bounds or [result.accuracy], 1, "–")
@@ -273,16 +202,50 @@ def draw_accuracies(
     ax.set_xlabel("Accuracy (%)")
 
 
-def draw_steps(classes: Sequence[tuple[str, ScorerResult, int]], level: float, canvas: Any) -> None:
-    """Draw the accuracy by number of steps; level: that of the run, a dotted line."""
-    ax = canvas.subplots()
-    ax.grid(axis="y")
-    ax.axhline(level, color=SOFT, linewidth=0.8, linestyle=DOTTED)
-    for place, (_, result, _) in enumerate(classes):
-        if result.judged:
-            ax.vlines(place, *result.ci95, color=BLUE, linewidth=1.1)
-            ax.plot(place, result.accuracy, "o", color=BLUE)
-    ax.set_xticks(range(len(classes)), [label.replace("8 and more", "≥8") for label, *_ in classes])
-    ax.set_xlabel("Steps of the reference solution")
-    percent_axis(ax.yaxis)
-    ax.set_ylabel("Accuracy (%)")
+def write_figures(runs: Sequence[Judged], folder: Path) -> list[Path]:
+    """Write every figure of some runs into a folder, as SVG, PDF and PNG; return the files.
+
+    A figure without data is left out, as are scorers that find no answer in most completions, or
+    nothing correct; the headline scorer is always shown if it has a verdict at all. Raises
+    MissingExtraError without matplotlib, InputError if the folder cannot be used.
+    """
+    with writing_output(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    accuracies: dict[str, list[AccuracyRow]] = {}
+    curves: dict[str, dict[str, list[Dot]]] = {"maj@k": {}, "pass@k": {}}
+    for index, judged in enumerate(runs):
+        groups = [each for each in scorer_groups(judged)
+                  if each.result.judged and (each.own or each.finds)]  # fmt: skip
+        kept = sorted(groups, key=lambda each: not each.own)[:MOST_SCORERS]
+        rows = []
+        for each in groups:
+            more = f" (+{len(each.names) - 1})" if len(each.names) > 1 else ""
+            if each in kept:
+                label = f"{clip(each.names[0], 44)}{more}"
+                rows.append(AccuracyRow(label, each.result, each.own))
+        prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.name)}-"
+        accuracies[f"{prefix}scorers"] = rows
+        if judged.samples()[1] > 1 and (points := curve(ballots_by_problem(judged.headline))):
+            for name, field in (("maj@k", "maj"), ("pass@k", "pass_any")):
+                interval = f"{field.removesuffix('_any')}_ci95"
+                curves[name][judged.name] = [
+                    Dot(each.k, getattr(each, field), getattr(each, interval)) for each in points
+                ]
+    results = [AccuracyRow(judged.name, judged.result) for judged in runs if judged.result.judged]
+    if len(runs) > 1:
+        accuracies["runs"] = sorted(results, key=lambda row: (-row.result.accuracy, row.name))
+    panels = [Panel(series, "Samples k", title=name) for name, series in curves.items() if series]
+    if len(curves["maj@k"]) == 1:  # of one run: both in one panel
+        panels = [Panel({name: dots for name, series in curves.items() for dots in series.values()},
+                        "Samples k")]  # fmt: skip
+    written = []
+    for ending in UNDATED:
+        for name, rows in accuracies.items():
+            if rows:
+                written.append(folder / f"{name}{ending}")
+                height = 0.45 + ROW * len(rows)
+                save_figure(partial(draw_accuracies, rows), written[-1], COLUMN, height)
+        if panels:
+            written.append(folder / f"curves{ending}")
+            draw_curves(panels, written[-1])
+    return written

@@ -15,6 +15,7 @@ from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, percent
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.runs.plan import recorded_protocol
+from gradeschool.scoring.score import Forms
 
 MANY_TRUNCATED = 0.01  # share of truncated completions above which advice is given
 
@@ -52,20 +53,16 @@ def changed_settings(manifest: Mapping[str, Any]) -> list[str]:
     protocol = known_protocol(manifest)
     usual = protocol and (protocol.original or protocol)
     changed = overrides(mapping(manifest.get("decoding")), usual) if usual else {}
-    words = [
-        f"{name.replace('_', ' ')} {_value(value)} (the protocol: {_value(usual)})"
-        for name, (value, usual) in changed.items()
-    ]
-    for name, value in mapping(manifest.get("options")).items():
-        shown = {True: "on", False: "off"}[value] if isinstance(value, bool) else value
-        words.append(f"{name.replace('_', ' ')} {shown}")
-    return words
 
+    def shown(value: object) -> str:
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        return "none" if value in (None, "", []) else str(value)
 
-def _value(value: object) -> str:
-    if value in (None, "", []):
-        return "none"
-    return repr(value) if isinstance(value, list) else str(value)
+    words = [f"{name.replace('_', ' ')} {shown(value)} (the protocol: {shown(usual)})"
+             for name, (value, usual) in changed.items()]  # fmt: skip
+    options = mapping(manifest.get("options"))
+    return words + [f"{name.replace('_', ' ')} {shown(value)}" for name, value in options.items()]
 
 
 def engine_words(manifest: Mapping[str, Any]) -> str:
@@ -95,33 +92,28 @@ def dataset_title(name: str) -> str:
     return f"the problems of {name}" if name else "problems of an unnamed dataset"
 
 
-def truncation_advice(manifest: Mapping[str, Any], n: int, truncated: int, run_on: int) -> str:
-    """Return what to do about truncated completions, "" if there are only few.
-
-    n: number of completions; truncated, run_on: how many are cut, and ran on into a next question.
-    """
-    if not n or truncated / n < MANY_TRUNCATED:
+def truncation_advice(manifest: Mapping[str, Any], forms: Forms) -> str:
+    """Return what to do about truncated completions, "" if there are only few."""
+    if not forms.n or forms.truncated / forms.n < MANY_TRUNCATED:
         return ""
     limit = mapping(manifest.get("decoding")).get("max_tokens")
     protocol = known_protocol(manifest)
     usual = (protocol.original or protocol).decoding.max_tokens if protocol else None
-    what = f"{percent(truncated / n, 1)} of the completions are truncated"
-    if limit:
-        what += f" at {limit:,} tokens"
-    if run_on * 2 > truncated:
+    what = f"{percent(forms.truncated / forms.n, 1)} of the completions are truncated"
+    what += f" at {limit:,} tokens" if limit else ""
+    if forms.run_on * 2 > forms.truncated:
         return (
-            f"{what}, and {percent(run_on / n, 1)} ran on into a next question: the "
+            f"{what}, and {percent(forms.run_on / forms.n, 1)} ran on into a next question: the "
             "model did not stop after its answer. Use a chat protocol for a chat model, or one "
             "with stop strings."
         )
     if limit and usual and limit < usual:
         return f"{what}, where the protocol allows {usual:,}: leave out --max-tokens {limit}."
+    advice = "Raise the server's limit on tokens."
     if limit:
-        return (
-            f"{what}: their answers may be missing. Give --max-tokens {2 * limit} and see whether "
-            "the score changes; report the changed limit with it."
-        )
-    return f"{what}: their answers may be missing. Raise the server's limit on tokens."
+        advice = (f"Give --max-tokens {2 * limit} and see whether the score changes; report the "
+                  "changed limit with it.")  # fmt: skip
+    return f"{what}: their answers may be missing. {advice}"
 
 
 def _problems(dataset: str, manifest: Mapping[str, Any]) -> str:

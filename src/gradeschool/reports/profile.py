@@ -1,10 +1,8 @@
-"""A profile of a model over variations of GSM8K: in the terminal, as a page and as a figure."""
+"""A profile of a model over variations of GSM8K, in the terminal and as a page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -15,8 +13,6 @@ from gradeschool.reports.terminal import run_name, simple_table
 from gradeschool.scoring.compare import Outcomes
 from gradeschool.scoring.profile import ProfileEntry, sentence, verdict
 from gradeschool.scoring.statistics import Interval
-
-ROW_INCHES = 0.24
 
 
 def print_profile(
@@ -67,32 +63,3 @@ def profile_page(
         axis=axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)]),
         verdict=verdict(original, entries),
     )
-
-
-def draw_profile(original: Outcomes, entries: Sequence[ProfileEntry], path: Path) -> None:
-    """Draw the difference of every set and group with its interval.
-
-    Raises MissingExtraError without matplotlib, InputError if the file cannot be written.
-    """
-    from gradeschool.reports.figures import BLUE, COLUMN, RED, SOFT, plain, save_figure
-
-    def draw(figure: Any) -> None:
-        axes = figure.subplots()
-        axes.axvline(0, color=SOFT, linewidth=0.6)
-        for row, entry in enumerate(entries):
-            pair = entry.comparison
-            low, high = (100 * bound for bound in pair.ci95)
-            colour = RED if entry.is_lower else BLUE
-            axes.plot([low, high], [row, row], color=colour, linewidth=1.0)
-            marker = "o" if pair.n else "s"
-            axes.plot([100 * pair.difference], [row], marker=marker, color=colour, markersize=3.6)
-        labels = [plain(entry.group or entry.run, 40) for entry in entries]
-        axes.set_yticks(range(len(entries)), labels)
-        for label, entry in zip(axes.get_yticklabels(), entries, strict=True):
-            if entry.group:
-                label.set(color=SOFT, style="italic")
-        axes.invert_yaxis()
-        shown = accuracy_words(original.share.accuracy, original.share.bounds, 1)
-        axes.set_xlabel(f"points from {plain(original.run, 30)} ({shown}), 95 %")
-
-    save_figure(draw, path, COLUMN * 1.4, 0.7 + ROW_INCHES * len(entries))

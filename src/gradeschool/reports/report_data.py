@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,14 +18,15 @@ from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import results_of
 from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.formats.verifier_scores import read_scores, scores_path
-from gradeschool.problem import MARKER, Problem
+from gradeschool.formats.verifier_scores import is_finite, read_scores, scores_path
+from gradeschool.problem import Problem
 from gradeschool.runs.plan import recorded_prompts
 from gradeschool.scoring.candidates import sample_key
 from gradeschool.scoring.causes import explained_samples
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import (
     REMOVED,
+    Forms,
     RunScore,
     ScorerResult,
     score_batch,
@@ -46,8 +46,6 @@ from gradeschool.verdict import Answer
 
 HEADLINE = 0  # the index of the headline scorer among those of a report
 MOST_TOKENS = 5_000  # a longer completion is shown without its values
-STEP = "<<"  # begins a calculator annotation in a reference solution: one for each step
-MOST_STEPS = 8
 Warn = Callable[[str], None]
 
 
@@ -105,14 +103,14 @@ class Judged:
         return self.source.run.name
 
     @property
-    def manifest(self) -> Mapping[str, Any]:
-        """The content of its run.json."""
-        return self.source.manifest
-
-    @property
     def result(self) -> ScorerResult:
         """The result of the headline scorer."""
         return self.score.scorers[HEADLINE]
+
+    @property
+    def forms(self) -> Forms:
+        """The counts of truncated, empty and run-on completions."""
+        return self.score.forms or Forms(0, 0, 0, 0, 0)
 
     def samples(self) -> tuple[int, int]:
         """Return the fewest and the most samples of a problem, (0, 0) without completions."""
@@ -123,10 +121,6 @@ class Judged:
         """Return whether a row has a finish reason; without any, texts only look cut."""
         return any(each.sample.finish != Finish.UNKNOWN for each in self.completions)
 
-    def causes(self) -> list[tuple[str, int]]:
-        """Return the causes under the headline scorer as in `explain`, the most frequent first."""
-        return Counter(each.cause for each in self.completions if each.cause).most_common()
-
 
 def judge_runs(
     specs: Sequence[str], options: ReadOptions, names: Sequence[str], warn: Warn
@@ -136,63 +130,56 @@ def judge_runs(
     names: the scorers; by default all that call no library, after the first scorer of the runs'
     protocol. Raises InputError, UnknownNameError, MissingExtraError.
     """
-    choose_scorers(names)
+    chosen = choose_scorers(names)
     sources = choose_runs(specs, options, warn)
-    scorers = report_scorers([source.manifest for source in sources], names)
+    named = next((name for name in names if name != ALL), None)
+    first = scorer_for([source.manifest for source in sources], named)
+    scorers = ScorerSet([first, *(other for other in chosen if other is not first)])
     values = {path: token_values(path, warn) for path in {source.path for source in sources}}
-    return [
-        judge_run(source, scorers, results_of(source.path), values[source.path], warn)
-        for source in sources
-    ], scorers
-
-
-def report_scorers(manifests: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> ScorerSet:
-    """Return the scorers of a report, the headline first: by default that of the protocols."""
-    scorer = scorer_for(manifests, next((name for name in names if name != ALL), None))
-    return ScorerSet([scorer, *(other for other in choose_scorers(names) if other is not scorer)])
+    return [judge_run(each, scorers, values[each.path], warn) for each in sources], scorers
 
 
 def judge_run(
     source: SourceRun,
     scorers: ScorerSet,
-    results: Mapping[str, Any],
     values: Mapping[str, TokenValues],
     warn: Warn = lambda _: None,
 ) -> Judged:
     """Apply scorers to a run; the verdicts of the first one, the headline scorer, are explained.
 
-    results: its results.json. values: a verifier's values of completions, by their keys.
+    values: a verifier's values of completions, by their keys.
     """
     run, names = source.run, scorers.names
     by_key = sent_prompts(source.manifest, warn)
-    prompts = {
-        sample.problem.id: by_key[sample.stored.key]
-        for sample in run.samples
-        if sample.problem and sample.stored and sample.stored.key in by_key
-    }
     changes = dataset_label_changes(run)
-    rows = score_batch(run.samples, scorers, changes)
-    failed = bytes([ERROR]) * len(names)
-    headline, completions = ScoredTable(run, scorers.scorers[:1]), []
+    rows = [row for row in score_batch(run.samples, scorers, changes) if row.problem is not None]
+    headline = ScoredTable(run, scorers.scorers[:1])
+    completions, prompts = [], {}
     explained = explained_samples(headline, changes)
-    for each, row in zip(explained, (row for row in rows if row.problem is not None), strict=True):
-        problem = each.sample.problem
+    for (sample, verdicts, causes, _), row in zip(explained, rows, strict=True):
+        problem = sample.problem
         assert problem is not None  # noqa: S101  (for the type checker)
+        if sample.stored and sample.stored.key in by_key:
+            prompts[problem.id] = by_key[sample.stored.key]
         completions.append(JudgedCompletion(
             problem,
-            each.sample,
-            outcomes=row.outcomes or failed,
-            answer=each.verdicts[0].answer if each.verdicts else None,
-            cause=str(each.causes[0] or ""),
-            valued=values.get(sample_key(each.sample, problem)) if values else None,
+            sample,
+            outcomes=row.outcomes or bytes([ERROR]) * len(names),
+            answer=verdicts[0].answer if verdicts else None,
+            cause=str(causes[0] or ""),
+            valued=values.get(sample_key(sample, problem)) if values else None,
         ))  # fmt: skip
-    counts = Counter((row.problem, row.outcomes, row.form, row.revised, row.flag)
-                     for row in rows if row.problem is not None)  # fmt: skip
-    score = score_counts(run.name, len(rows), counts, names)
+    counts = Counter((str(row.problem), row.outcomes, row.form, row.revised, row.flag)
+                     for row in rows)  # fmt: skip
     return Judged(
-        source, results, prompts, headline, score, completions,
+        source,
+        results_of(source.path),
+        prompts,
+        headline,
+        score_counts(run.name, len(run.samples), counts, names),
+        completions,
         revised=sum(row.revised not in (b"", REMOVED) for row in rows),
-    )  # fmt: skip
+    )
 
 
 def sent_prompts(manifest: Mapping[str, Any], warn: Warn) -> Mapping[str, Prompt]:
@@ -201,10 +188,8 @@ def sent_prompts(manifest: Mapping[str, Any], warn: Warn) -> Mapping[str, Prompt
     They are rendered again, so that a prompt with another key is not the one that was sent; {} if
     they cannot be rendered here.
     """
-    if "protocol" not in manifest:
-        return {}
     try:
-        return recorded_prompts(manifest)
+        return recorded_prompts(manifest) if "protocol" in manifest else {}
     except InputError as error:
         warn(f"no prompts are shown, because they cannot be rendered here: {error}")
         return {}
@@ -254,51 +239,26 @@ def scorer_groups(judged: Judged) -> list[ScorerGroup]:
     return sorted(groups, key=lambda group: (-group.result.accuracy, group.names))
 
 
-def accuracy_by_steps(judged: Judged) -> list[tuple[str, ScorerResult, int]]:
-    """Return the accuracy by number of steps of the reference solution: label, result, problems.
-
-    [] for fewer than two classes. Problems without a solution are left out.
-    """
-    counts: dict[int, Counter[tuple[str, bytes, int, bytes, bool | None]]] = {}
-    for each in judged.completions:
-        solution = each.problem.solution
-        lines = sum(bool(line.strip()) for line in solution.rpartition(MARKER)[0].split("\n"))
-        steps = min(solution.count(STEP) or lines, MOST_STEPS)
-        if steps and not each.sample.error:
-            key = each.problem.id, each.outcomes[: HEADLINE + 1], 0, b"", None
-            counts.setdefault(steps, Counter())[key] += 1
-    classes = []
-    for steps, rows in sorted(counts.items() if len(counts) > 1 else ()):
-        label = f"{steps} and more" if steps == MOST_STEPS else str(steps)
-        score = score_counts(label, rows.total(), rows, [judged.result.scorer])
-        classes.append((label, score.scorers[0], len({id for id, *_ in rows})))
-    return classes
-
-
 def token_values(source: Path, warn: Warn) -> dict[str, TokenValues]:
     """Return the values of a run folder's or file's completions by key, if there are any.
 
     Of several verifiers, the last one written is used, and `warn` is called. Rows whose values and
     tokens do not match are skipped.
     """
-    path = scores_path(source)
     verifiers: dict[str, dict[str, TokenValues]] = {}
     last = ""
-    for row in read_scores(path):
-        tokens = row.tokens if isinstance(row.tokens, list) else []
-        values = row.values if isinstance(row.values, list) else []
-        is_number = all(isinstance(each, int | float) and isfinite(each)
-                        for each in (row.score, *values))  # fmt: skip
+    for key, verifier, score, _, _, values, tokens in read_scores(scores_path(source)):
         if (
-            0 < len(tokens) == len(values) <= MOST_TOKENS
-            and is_number
+            isinstance(tokens, list) and isinstance(values, list)
+            and 0 < len(tokens) == len(values) <= MOST_TOKENS
+            and all(map(is_finite, values))
             and all(isinstance(token, str) for token in tokens)
-        ):
-            last = row.verifier
-            valued = TokenValues(last, row.score, tuple(tokens), tuple(map(float, values)))
-            verifiers.setdefault(last, {})[row.key] = valued
+        ):  # fmt: skip
+            last = verifier
+            valued = TokenValues(last, score, tuple(tokens), tuple(map(float, values)))
+            verifiers.setdefault(last, {})[key] = valued
     if len(verifiers) > 1:
         others = ", ".join(repr(name) for name in verifiers if name != last)
-        warn(f"{str(path)!r} has values by several verifiers; those by {last!r} are shown, not "
+        warn(f"{str(source)!r} has values by several verifiers; those by {last!r} are shown, not "
              f"by {others}")  # fmt: skip
     return verifiers.get(last, {})

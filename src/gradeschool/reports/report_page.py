@@ -1,4 +1,4 @@
-"""The HTML page of runs: the values of `templates/report.html`, and the data of its explorer.
+"""The report of runs: the values of `templates/report.html`, the data of its explorer, Markdown.
 
 The explorer reads blocks of JSON, gzip in base64 (so that no text can end a <script> element):
 `data` (the problems, and columns of facts of all completions in the order of problem, run, sample),
@@ -11,13 +11,18 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import log
+from pathlib import Path
 from typing import Any
 
-from gradeschool.completion import Prompt
+from gradeschool.atomic import require_free
+from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models
 from gradeschool.formats.settings import mapping
+from gradeschool.percentages import bounds, gain, p_value
 from gradeschool.problem import Problem
 from gradeschool.reports.comparison import (
     compared_with_first,
@@ -33,18 +38,17 @@ from gradeschool.reports.measured import (
     temperature_words,
     truncation_advice,
 )
-from gradeschool.reports.pages import axis_over, render
+from gradeschool.reports.pages import axis_over, render, save_page
+from gradeschool.reports.printable import markdown_table, printable
 from gradeschool.reports.report_data import (
     HEADLINE,
     Judged,
     JudgedCompletion,
-    accuracy_by_steps,
     scorer_groups,
 )
-from gradeschool.reports.terminal import disagrees
+from gradeschool.reports.terminal import accuracy_text, disagrees
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
-from gradeschool.scoring.score import Forms
 from gradeschool.scoring.table import CORRECT, ERROR
 
 CHUNK = 1000
@@ -91,8 +95,7 @@ def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = 
 
 def _run_values(judged: Judged) -> dict[str, Any]:
     """Return what the template shows of one run."""
-    score, result, manifest = judged.score, judged.result, judged.manifest
-    forms = score.forms or Forms(0, 0, 0, 0, 0)
+    score, result, manifest = judged.score, judged.result, judged.source.manifest
     samples, finish_known = judged.samples(), judged.finish_known()
     points = curve(ballots_by_problem(judged.headline)) if samples[1] > 1 else []
     width = (log(points[-1].k) or 1.0) if points else 1.0
@@ -100,7 +103,6 @@ def _run_values(judged: Judged) -> dict[str, Any]:
         str(manifest.get("model") or ""), mapping(judged.results.get("answered_by"))
     )
     checklist = _checklist(judged, others)
-    steps = accuracy_by_steps(judged)
     groups = scorer_groups(judged)
     # The spread leaves out the same scorers as the line under a table of scores.
     finding = [row for row in groups if row.finds]
@@ -109,28 +111,27 @@ def _run_values(judged: Judged) -> dict[str, Any]:
     accuracies = [row.result.accuracy for row in (finding if mute else groups)]
     settings = measured(manifest)
     if settings and settings[-1][0] != "changed":
-        known = known_protocol(manifest) is not None
         changed = "nothing: the protocol as published"
-        settings.append(
-            ("changed", changed if known else "not known: this version has no such protocol")
-        )
+        if known_protocol(manifest) is None:
+            changed = "not known: this version has no such protocol"
+        settings.append(("changed", changed))
+    flags = score.flags.get(result.scorer)
     return {
         "judged": judged,
         "result": result,
         "problems": len({each.problem.id for each in judged.completions if each.outcome != ERROR}),
-        "forms": forms,
+        "forms": judged.forms,
         "samples": samples,
         "finish_known": finish_known,
         "platinum": score.platinum and score.platinum.scorers[HEADLINE],
         "removed": score.n - score.platinum.n if score.platinum else 0,
-        "flags": (flags := score.flags.get(result.scorer)),
+        "flags": flags,
         "disagrees": flags is not None and disagrees(flags),
         "notes": judged.source.notes,
         "dataset": dataset_title(judged.source.run.dataset),
         "settings": settings,
         # Without finish reasons, a text that looks cut may not be: no advice is given.
-        "advice": finish_known
-        and truncation_advice(manifest, forms.n, forms.truncated, forms.run_on),
+        "advice": finish_known and truncation_advice(manifest, judged.forms),
         "others": others,
         "scorers": {
             "rows": groups,
@@ -141,9 +142,7 @@ def _run_values(judged: Judged) -> dict[str, Any]:
             "most": max(max(row.gained, row.lost) for row in groups),
             "errors": any(row.result.error for row in groups),
         },
-        "causes": judged.causes(),
-        "steps": steps,
-        "steps_axis": axis_over(share.ci95 for _, share, _ in steps if share.judged),
+        "causes": Counter(each.cause for each in judged.completions if each.cause).most_common(),
         "points": points,
         "places": [log(point.k) / width for point in points],
         "points_axis": axis_over(
@@ -161,17 +160,12 @@ def _lengths(judged: Judged) -> dict[str, Any]:
     unit: tokens if they are recorded for all texts, else characters.
     """
     texts = [each for each in judged.completions if not each.sample.error]
-    usages = [each.sample.usage for each in judged.completions]
-    sent, written, thinking = (
-        [count for count in column if count is not None]
-        for column in (zip(*usages, strict=True) if usages else ((), (), ()))
-    )
-    is_known = bool(texts) and all(each.sample.usage.completion_tokens is not None
-                                   for each in texts)  # fmt: skip
+    lengths = [each.sample.usage.completion_tokens for each in texts]
+    is_known = bool(texts) and None not in lengths
     sizes: dict[bool, list[float]] = {True: [], False: []}
-    for each in texts:
+    for each, length in zip(texts, lengths, strict=True):
         if each.outcome != ERROR:
-            size = each.sample.usage.completion_tokens if is_known else len(each.sample.text)
+            size = length if is_known else len(each.sample.text)
             sizes[each.outcome == CORRECT].append(size or 0)
     timed = [(stored.latency, stored.usage.completion_tokens) for each in judged.completions
              if (stored := each.sample.stored) and stored.latency]  # fmt: skip
@@ -181,6 +175,9 @@ def _lengths(judged: Judged) -> dict[str, Any]:
         ("seconds an answer", ".4g", [seconds for seconds, _ in timed]),
         ("tokens a second", ".4g", [tokens / seconds for seconds, tokens in timed if tokens]),
     ]
+    usages = [each.sample.usage for each in judged.completions]
+    sent, written, thinking = (sum(filter(None, column)) for column in zip(*usages, strict=True)
+                               ) if usages else (0, 0, 0)  # fmt: skip
     cost = mapping(judged.results.get("cost")).get("dollars")
     return {
         "unit": "tokens" if is_known else "characters",
@@ -190,12 +187,10 @@ def _lengths(judged: Judged) -> dict[str, Any]:
             for name, form, each in columns if each
         ],
         "spent": [
-            ("completion tokens", f"{sum(written):,}" if written else None),
-            *([("thinking tokens, of these", f"{sum(thinking):,}")] if thinking else []),
-            ("prompt tokens", f"{sum(sent):,}" if sent else None),
-            *((name, f"{value:,.6g}" if isinstance(value, int | float) and value else None)
-              for name, value in (("seconds of the last session", judged.results.get("seconds")),
-                                  ("cost, dollars", cost))),
+            ("completion tokens", f"{written:,}" if written else None),
+            *([("thinking tokens, of these", f"{thinking:,}")] if thinking else []),
+            ("prompt tokens", f"{sent:,}" if sent else None),
+            ("cost, dollars", f"{cost:,.6g}" if isinstance(cost, int | float) and cost else None),
         ],
     }  # fmt: skip
 
@@ -206,41 +201,34 @@ def _checklist(judged: Judged, others: str) -> list[tuple[str, str | None]]:
     others: the models that the server says answered. The value of a point that the run does not
     record is None.
     """
-    manifest, published = judged.manifest, known_protocol(judged.manifest)
+    manifest = judged.source.manifest
+    published, forms = known_protocol(manifest), judged.forms
     dataset, shots, protocol, decoding, engine = (
         mapping(manifest.get(name))
         for name in ("dataset", "shots", "protocol", "decoding", "engine")
     )
     model, version = str(manifest.get("model") or ""), manifest.get("gradeschool")
-    examples = prompt_format = changed = sampling = limits = None
+    examples = "none (0-shot)" if manifest else None
     if shots:
         number = f"{published.shot_count} of " if published and published.shot_count else ""
         examples = f"{number}{shots.get('name')}, SHA-256 {shots.get('sha256')}"
-    elif manifest:
-        examples = "none (0-shot)"
+    prompt_format = changed = sampling = limits = None
     if published:
-        prompt_format = "one text (completion)"
-        if published.is_chat:
-            prompt_format = "chat messages (the server's template)"
+        chat = "chat messages (the server's template)"
+        prompt_format = chat if published.is_chat else "one text (completion)"
         changed = ", ".join(changed_settings(manifest)) or "nothing"
-    if "temperature" in decoding:
-        top_p, seed = decoding.get("top_p"), decoding.get("seed")
+    if decoding:
+        top_p, seed, limit = (decoding.get(name) for name in ("top_p", "seed", "max_tokens"))
         nucleus = "" if top_p is None else f"top-p {top_p}, "
         seeded = "no seed" if seed is None else f"seed {seed}"
-        sampling = f"{temperature_words(decoding['temperature'])}, {nucleus}{seeded}"
-    if "max_tokens" in decoding:
-        stop, limit = decoding.get("stop") or [], decoding["max_tokens"]
-        strings = map(str, stop) if isinstance(stop, list) else [str(stop)]
-        stops = ", ".join(map(repr, strings)) or "no stop strings"
+        sampling = f"{temperature_words(decoding.get('temperature'))}, {nucleus}{seeded}"
+        stops = ", ".join(map(repr, decoding.get("stop") or ())) or "no stop strings"
         limits = f"{stops}; {f'{limit} tokens' if limit else 'the limit of the server'}"
     fewest, most = judged.samples()
-    samples = "1"
-    if most != 1:
-        samples = (
-            f"{fewest if fewest == most else f'{fewest} to {most}'}: accuracy is the mean over "
-            "problems of the share of each, maj@k and pass@k are reported separately"
-        )
-    forms = judged.score.forms or Forms(0, 0, 0, 0, 0)
+    samples = "1" if most == 1 else (
+        f"{fewest if fewest == most else f'{fewest} to {most}'}: accuracy is the mean over "
+        "problems of the share of each, maj@k and pass@k are reported separately"
+    )  # fmt: skip
     cut = "truncated" if judged.finish_known() else "look cut (no finish reason is recorded)"
     if others:
         model += f"; the server says that it answered as {others}"
@@ -311,20 +299,17 @@ def page_blocks(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[t
     })  # fmt: skip
     for start in range(0, len(listed), PROMPT_CHUNK) if any(prompted) else ():
         chunk = listed[start : start + PROMPT_CHUNK]
-        prompts = [[_prompt(judged.prompts.get(each.id)) for judged in runs] for each in chunk]
+        prompts = []
+        for each in chunk:
+            sent = [judged.prompts.get(each.id) for judged in runs]
+            prompts.append([prompt and (prompt.text or [
+                *prompt.messages,
+                *([(BEGUN, prompt.prefix)] if prompt.prefix is not None else []),
+            ]) for prompt in sent])  # fmt: skip
         yield f"prompts-{start // PROMPT_CHUNK}", _packed(prompts)
     for start in range(0, len(rows), CHUNK):
         texts = [_text(each, scorers, families) for each in completions[start : start + CHUNK]]
         yield f"texts-{start // CHUNK}", _packed(texts)
-
-
-def _prompt(prompt: Prompt | None) -> str | list[list[str]] | None:
-    if prompt is None:
-        return None
-    if prompt.text is not None:
-        return prompt.text
-    messages = [list(message) for message in prompt.messages]
-    return messages if prompt.prefix is None else [*messages, [BEGUN, prompt.prefix]]
 
 
 def _text(
@@ -363,3 +348,59 @@ def _packed(value: object) -> str:
     """Return a value as JSON, gzip in base64; the same value gives the same text."""
     body = json.dumps(value, separators=(",", ":")).encode()
     return base64.b64encode(gzip.compress(body, 6, mtime=0)).decode()
+
+
+# Markdown, and files
+
+# Characters with a meaning in a Markdown table cell.
+MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
+
+
+def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
+    """Return a table of the runs for a pull request: accuracies and differences from the first."""
+    _, differences, refusal = compared_with_first([judged.headline for judged in runs])
+    heads = ("run", "accuracy", "95 % interval", "from the first", "p", "cut", "empty", "ran on",
+             "errors")  # fmt: skip
+    rows, notes = [], []
+    if len(runs) > 1:
+        compared = methods_in_words([*differences.values()])
+        notes.append(markdown_text(refusal, len(refusal)) if refusal else compared)
+    for index, judged in enumerate(runs):
+        name, result, forms = markdown_text(judged.name), judged.result, judged.forms
+        pair = differences.get(index)
+        rows.append((
+            name,
+            accuracy_text(result),
+            bounds(result.ci95, between=" – ") if result.judged else "-",
+            gain(pair.difference, pair.ci95, 2) if pair else "",
+            p_value(pair.p_holm) if pair else "",
+            *map(str, (forms.truncated, forms.empty, forms.run_on, result.error)),
+        ))  # fmt: skip
+        notes += [f"{name}: {note}." for note in judged.source.notes]
+        if uneven := judged.score.samples:
+            notes.append(f"{name}: {uneven[0]} to {uneven[1]} samples a problem; a mean over "
+                         "problems.")  # fmt: skip
+        if flags := judged.score.flags.get(result.scorer):
+            notes.append(f"{name}: the file's own flags: {flags.agree:,} of {flags.n:,} agree.")
+    scored = f"\nScored by {markdown_text(scorers[HEADLINE].name)}.\n"
+    return "\n".join([*markdown_table(heads, rows), scored, *(f"{note}\n" for note in notes)])
+
+
+def markdown_text(text: str, limit: int = LONGEST_VALUE) -> str:
+    """Return a name as Markdown that shows the same characters: no markup, no link, no HTML."""
+    return MARKS.sub(r"\\\1", printable(clip(text, limit), keep=""))
+
+
+def check_report_path(path: Path, overwrite: bool) -> None:
+    """Raise InputError for an ending other than .html and .md, or a file that exists."""
+    if path.suffix.lower() not in (".html", ".md"):
+        raise InputError(
+            f"no report format for {path.name!r}; give a name that ends in .html or .md"
+        )
+    require_free(path, overwrite)
+
+
+def write_report(judged: Sequence[Judged], scorers: Sequence[Scorer], path: Path) -> int:
+    """Write the page, or Markdown for a name that ends in .md; return the size in bytes."""
+    write = markdown if path.suffix.lower() == ".md" else report_page
+    return save_page(write(judged, scorers), path)
