@@ -367,7 +367,10 @@ def bombs(folder: Path) -> Iterator[tuple[str, Path]]:
         for _ in range(200):
             file.write(b"a" * 2**20)
         file.write(b'"}\n' + good)
-    yield "is longer than 32 MiB", line
+    yield "unpacks to more than 100 times its size", line
+    with gzip.open(line, "wb", compresslevel=9) as file:
+        file.write(b'{"index": 3, "completion": "#### 1"}\n' * 10**7)
+    yield "unpacks to more than 100 times its size", line
     endless = folder / "endless.jsonl"
     with endless.open("wb") as sparse:
         sparse.write(good)
@@ -403,6 +406,18 @@ def bombs(folder: Path) -> Iterator[tuple[str, Path]]:
     with ipc.new_stream(folder / "repeated.arrow", table.schema) as stream:
         stream.write_table(table)
     yield "has a text of 20,000,000 characters", folder / "repeated.arrow"
+    table = arrow.table({"index": [0] * 2000, "completion": ["a" * 1_000_000] * 2000})
+    for batches in ("zstd", "lz4"):
+        path, options = folder / f"{batches}.arrow", ipc.IpcWriteOptions(compression=batches)
+        with ipc.new_file(path, table.schema, options=options) as stream:
+            stream.write_table(table)
+        yield "MiB in one batch", path
+    writer.write_table(table, folder / "dictionary.parquet", compression="zstd")
+    yield "repeats texts that are", folder / "dictionary.parquet"
+    table = arrow.table({"index": arrow.array([0]).take(arrow.array([0] * 10**7))})
+    table = table.append_column("completion", table["index"])
+    writer.write_table(table, folder / "rows.parquet", compression="zstd")
+    yield "repeats few rows", folder / "rows.parquet"
 
 
 @pytest.mark.slow

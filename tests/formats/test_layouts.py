@@ -302,6 +302,16 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "two prompts in one file": (
         lambda n: {"question": q(n // 2), "form": "ab"[n % 2], "response": text(n // 2)}, "",
         "20 of 20", "--columns run=form"),
+    "two temperatures in one file": (
+        lambda n: {"question": q(n // 2), "temperature": n % 2 / 2, "response": text(n // 2)}, "",
+        "20 of 20", "--columns run=temperature"),
+    "a run whose texts have another name": (
+        lambda n: {"run": "ab"[n // 10], "question": q(n),
+                   ("response", "output")[n // 10]: text(n)}, "", "no row of run 'b'",
+        "--columns of its own"),
+    "a placeholder for no answer": (
+        lambda n: {"question": q(n), "response": text(n) if n < RIGHT else "-1"}, "", TWELVE,
+        "8 of 20 texts"),
     "Gemini's batches": (
         lambda n: {"key": str(n), "response": {"candidates": [
             {"content": {"parts": [{"text": text(n)}], "role": "model"}}]}}, "", TWELVE, ""),
@@ -319,7 +329,7 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         lambda n: {"input": q(n), "actualOutput": text(n), "expectedOutput": gold(n)}, "", TWELVE,
         "gold=expectedOutput"),
     "LangSmith": (
-        lambda n: {"inputs.question": q(n), "outputs.output": text(n), "error": "",
+        lambda n: {"inputs.question": q(n), "outputs.answer": text(n), "error": "",
                    "reference_outputs.answer": gold(n)}, "", TWELVE,
         "gold=reference_outputs.answer"),
     "a chat that the user ends": (

@@ -104,9 +104,9 @@ def test_a_row_beyond_the_stated_size_of_a_sheet_is_not_lost(tmp_path: Path, num
 
 
 def test_a_long_list_in_a_csv_cell_is_a_fault(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv.gz"
+    path = tmp_path / "a.csv"
     cell = f"[{','.join(repr('') for _ in range(10**6))}]"
-    path.write_bytes(gzip.compress(f'index,completion\n0,"{cell}"\n1,18\n'.encode()))
+    path.write_text(f'index,completion\n0,"{cell}"\n1,18\n')
     long, good = read_rows(path)
     assert "has a list of 3,000,001 characters" in long.fault
     assert good.fields["completion"] == "18"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from gradeschool import load_dataset
 from gradeschool.formats import tables
 from gradeschool.formats.read import BATCH_ROWS
 from gradeschool.formats.samples import ReadOptions
@@ -20,6 +21,7 @@ from gradeschool.scoring import sources as module
 from gradeschool.scoring.sources import load_runs, split_run
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.files import jsonl
 
 SCORERS = ("--scorer", "openai/2021", "multi-pattern")
 PROBLEMS, SAMPLES = 6, 2
@@ -187,6 +189,28 @@ def run(gradeschool: Command, tmp_path: Path) -> Path:
     stored = folder / "completions.jsonl"
     stored.write_bytes(b"".join(stored.read_bytes().splitlines(keepends=True)[13::-1]))
     return folder
+
+
+def test_failures_stored_as_texts_are_named_by_eval_and_score(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """A proxy that answers each request with a sentence of its own is no model without answers."""
+    texts = ["[upstream failed, please retry]" if n % 3 else "#### 5" for n in range(24)]
+    recorded = jsonl(tmp_path / "r.jsonl", [{"index": n, "completion": text}
+                                            for n, text in enumerate(texts)])  # fmt: skip
+    words = ("eval", "-m", f"recorded/{recorded}", "-d", "sample", "-n", 24, "--quiet", "-o")
+    for ended in (gradeschool(*words, tmp_path / "run"), gradeschool("score", tmp_path / "run")):
+        assert "16 of 24 texts of " in ended.err
+        assert "such as '[upstream failed, please retry]'; if these requests failed" in ended.err
+
+
+def test_an_accuracy_says_how_many_it_is_of(gradeschool: Command, tmp_path: Path) -> None:
+    rows = [{"question": p.question, "response": p.gold if n else None, "error": None if n else 5}
+            for n, p in enumerate(load_dataset("sample").problems[:5])]  # fmt: skip
+    ended = gradeschool("score", jsonl(tmp_path / "a.jsonl", rows), "-d", "sample", *SCORERS[:2])
+    assert ended.status == 3
+    assert "5 completions, 1 failed" in ended.out
+    assert "% of 4 " in ended.out
 
 
 VERBS = [("score",), ("compare", "--at-least", "0"), ("report", "-o", "report.md", "--force")]

@@ -202,7 +202,10 @@ class Columns:
             values[place] = inner.value(fields)
         content, asked, gold, id, run, sample, finish, failure, flag = values
         for name, counted in self.kinds.items():
-            if isinstance(kind := fields.get(name), str | int) and len(counted) <= MOST_KINDS:
+            if (
+                isinstance(kind := fields.get(name), str | int | float)
+                and len(counted) <= MOST_KINDS
+            ):
                 counted[kind] += 1
         run = run if isinstance(run, str) else run_name(run)
         model = fields.get("model")
@@ -381,6 +384,10 @@ class _Table:
         if len(strong) == 1:
             return strong[0], False
         weak = [] if strong else self._with_texts(WEAK_TEXTS, taken)
+        if not (strong or weak):  # LangSmith's outputs.answer
+            inner = [each for name in WEAK_TEXTS for each in self.inner.get(name, ())]
+            weak = [each for each in inner
+                    if each.parts[0] in TEXTS and any(map(texts_of, self.cells[each]))]  # fmt: skip
         if len(weak) > 1:  # golds beside texts, such as "answer": 18 beside "pred": "It is ..."
             weak = [each for each in weak if not self.are_golds(each)] or weak
         chats = [each for each in weak if each.plain in CHAT]
@@ -398,7 +405,7 @@ class _Table:
                      "texts in {}")  # fmt: skip
             columns = [
                 column for column, values in self.cells.items()
-                if column.path not in taken and column.plain not in QUESTIONS[:5]
+                if column.path not in taken and column.parts[-1] not in QUESTIONS[:5]
                 and plain_name(column.path[0]) not in CHAT
                 and any(map(texts_of, values)) and not self.are_flags(column)
             ]  # fmt: skip
@@ -468,10 +475,10 @@ class _Table:
         return sum(several) > 0.5 * len(self.rows)
 
     def has_kinds(self, column: Column) -> bool:
-        """Return whether a column has a few short texts or whole numbers."""
+        """Return whether a column has a few short texts or numbers."""
         values = self.cells[column]
         return len(values) == len(self.rows) and all(
-            type(value) in (str, int) and len(str(value)) <= SHORT for value in values
+            type(value) in (str, int, float) and len(str(value)) <= SHORT for value in values
         ) and len(set(values)) <= MOST_KINDS  # fmt: skip
 
     def are_flags(self, column: Column) -> bool:

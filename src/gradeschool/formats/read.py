@@ -26,13 +26,21 @@ from gradeschool.formats.own_run import (
     stored_sample,
 )
 from gradeschool.formats.samples import DEFAULTS, UNNAMED, ReadOptions, Sample
-from gradeschool.formats.tables import FORMATS, Row, read_rows, read_whole, rows_of_json
+from gradeschool.formats.tables import (
+    FORMATS,
+    MOST_UNPACKED,
+    Row,
+    read_rows,
+    read_whole,
+    rows_of_json,
+)
 from gradeschool.formats.values import SERVICE_FAILURE, service_failure
 from gradeschool.scorer import clip
 
 BATCH_ROWS = 1024
 BATCH_BYTES = 4 * 2**20  # of texts; a batch ends with the sample that reaches this
 HEAD = 64  # rows that show how a file is read
+LEAST_TEXTS = 64 * 2**20  # characters of a file's texts that may be far more than its bytes
 LONGEST_TEXT = 2 * 2**20  # characters, more than any model writes; scorers take seconds for it
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
@@ -158,7 +166,10 @@ class SampleFile:
             raise nothing_in(path)
 
     def batches(self) -> Iterator[list[Sample]]:
-        """Yield the samples in the order of the file, in batches that are bounded by bytes."""
+        """Yield the samples in the order of the file, in batches that are bounded by bytes.
+
+        Raises InputError for a small file that names a long text in very many rows.
+        """
         reader, counting = self.reader, None
         if reader.kind == OWN:  # a sample that failed and was asked again has several rows
             with closing(self._rows()) as rows:
@@ -166,7 +177,8 @@ class SampleFile:
         if reader.columns is not None:
             reader.columns.begin()
         batch: list[Sample] = []
-        size = 0
+        most = max(LEAST_TEXTS, MOST_UNPACKED * self.path.stat().st_size)
+        size = total = 0
         with closing(self._rows()) as rows:
             for row in rows:
                 if counting is None or row.number in counting:
@@ -175,6 +187,12 @@ class SampleFile:
                         size += len(sample.text)
                 if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
                     yield batch
+                    total += size
+                    if total > most:
+                        raise InputError(
+                            f"{str(self.path)!r} repeats texts that are {total >> 20} MiB by row "
+                            f"{row.number}; write each row once"
+                        )
                     batch, size = [], 0
         if batch:
             yield batch

@@ -12,6 +12,7 @@ import gzip
 import io
 import json
 import re
+import struct
 import zlib
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -53,6 +54,7 @@ LARGEST_WHOLE = 128 * 2**20  # bytes of a file that is one JSON value
 MOST_VALUES = 1_000_000  # objects and lists in one line, or (times 4) in one file of JSON
 LARGEST_LITERAL = 64 * 2**10  # characters of a CSV cell that is parsed as a list
 LISTS = ('["', "['", "[{")  # how such a cell begins
+MOST_UNPACKED, LEAST_UNPACKED = 100, 2 * 2**20  # times and bytes; texts shrink to a third or tenth
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
 OBJECTS = ("inputs", "outputs", "reference_outputs")  # columns of LangSmith that hold JSON
 # In the names of lists and sheets that have the rows with one verdict.
@@ -65,6 +67,8 @@ MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
 MOST_BLANK_LINES = 1_000_000  # of JSON lines or CSV
 MOST_TITLE_ROWS = 10  # rows above the header of an Excel table, header included
 MOST_COLUMNS = 10_000
+LARGEST_BATCH = 400 * 2**20  # bytes of a compressed batch of Arrow once unpacked
+ARROW_START = 8  # bytes before the first message of an Arrow file
 ARROW_ROWS = 256  # rows of Parquet or Arrow that are converted together, unless they are large
 LARGEST_SLICE = 16 * 2**20  # bytes of such rows
 LONG_TEXTS = 2**20  # bytes of the distinct texts in a Parquet column; writers stop at as many
@@ -103,10 +107,11 @@ def read_rows(path: Path) -> Generator[Row, None, None]:
         yield from _excel_rows(path)
     else:
         with _opened(path) as file:
-            if _unpacked_suffix(path) in CSV:
-                yield from _csv_rows(file, path.name)
-            else:
-                yield from _lines(file, str(path))
+            is_csv = _unpacked_suffix(path) in CSV
+            rows = _csv_rows(file, path.name) if is_csv else _lines(file, str(path))
+            if isinstance(file, gzip.GzipFile):
+                rows = _refusing_bombs(rows, file, str(path))
+            yield from rows
 
 
 @contextmanager
@@ -119,6 +124,18 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{str(path)!r} is a damaged gzip file: {error}; copy it again") from error
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+
+def _refusing_bombs(rows: Iterator[Row], file: Any, name: str) -> Iterator[Row]:
+    """Yield the rows of a gzipped file; raises InputError if it unpacks to far too many."""
+    for row in rows:
+        size = file.tell()
+        if size > LEAST_UNPACKED and size > MOST_UNPACKED * file.fileobj.tell():
+            raise InputError(
+                f"{name!r} unpacks to more than {MOST_UNPACKED} times its size; unpack it, if all "
+                "its rows are meant"
+            )
+        yield row
 
 
 def _unpacked_suffix(path: Path) -> str:
@@ -551,17 +568,65 @@ def _record_batches(path: Path) -> Iterator[Any]:
     if path.suffix == ".parquet":
         # No read-ahead: a row group may be as large as the file.
         with parquet.ParquetFile(path, pre_buffer=False) as file:
+            if file.metadata.num_rows > max(MOST_EMPTY_ROWS, path.stat().st_size):
+                raise InputError(
+                    f"{str(path)!r} repeats few rows {file.metadata.num_rows:,} times; write each "
+                    "row once"
+                )
             repeated = _repeated_texts(file, path)
         with parquet.ParquetFile(path, pre_buffer=False, read_dictionary=repeated) as file:
             yield from file.iter_batches(batch_size=ARROW_ROWS)
         return
     with OSFile(str(path)) as source:  # not mapped: a file that shrinks would crash the process
-        if source.read(len(ARROW_FILE)) == ARROW_FILE:
+        is_file = source.read(len(ARROW_FILE)) == ARROW_FILE
+        source.seek(ARROW_START if is_file else 0)
+        for message in ipc.MessageReader.open_stream(source):
+            if (size := _unpacked_bytes(message)) > LARGEST_BATCH:
+                raise InputError(
+                    f"{str(path)!r} has {size >> 20} MiB in one batch; write it in batches of a "
+                    "few rows"
+                )
+        source.seek(0)
+        if is_file:
             reader = ipc.open_file(source)
             yield from map(reader.get_batch, range(reader.num_record_batches))
         else:
-            source.seek(0)
             yield from ipc.open_stream(source)
+
+
+def _unpacked_bytes(message: Any) -> int:
+    """Return the bytes of a compressed Arrow batch once unpacked, 0 if it is not compressed.
+
+    Each buffer begins with its length. Where they begin is in the message's FlatBuffers metadata,
+    a RecordBatch `{length, nodes, buffers, compression}` or a DictionaryBatch `{id, data}` with
+    one: https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc
+    """
+    if message.type not in ("record batch", "dictionary"):
+        return 0
+    data, body = message.metadata.to_pybytes(), message.body
+
+    def number(kind: str, place: int) -> int:
+        return int(struct.unpack_from(f"<{kind}", data, place)[0])
+
+    def field(table: int, index: int) -> int:
+        """Return the place that a field of a table refers to, 0 for a field that is not there."""
+        slots = table - number("i", table)
+        slot = 4 + 2 * index
+        offset = number("H", slots + slot) if slot < number("H", slots) else 0
+        return table + offset + number("I", table + offset) if offset else 0
+
+    batch = field(number("I", 0), 2)
+    if message.type == "dictionary":
+        batch = field(batch, 1)
+    buffers = field(batch, 2)
+    if not field(batch, 3):
+        return 0
+    sizes = 0
+    for place in range(buffers + 4, buffers + 4 + 16 * number("I", buffers), 16):
+        if number("q", place + 8) > 0:
+            start = number("q", place)
+            sizes += max(0, int.from_bytes(body[start : start + 8], "little", signed=True))
+    return sizes
 
 
 def _repeated_texts(file: Any, path: Path) -> list[str]:

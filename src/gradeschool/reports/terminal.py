@@ -56,11 +56,13 @@ def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
     """
     other = score.platinum
     facts = [f"{run_name(score.run)}, {count(score.n, 'completion')}"]
+    facts += [f"{score.failed:,} failed"] if score.failed else []
     facts += [f"{other.n} of them in Platinum"] if other else []
     console.print(", ".join([*facts, *_forms(score)]), soft_wrap=True)
     results = {each.scorer: each for each in score.scorers}
     shown, left_out, hidden = {name: name for name in results}, [], set()
     beside = FIGURES_WIDTH + (PLATINUM_WIDTH if other else 0)
+    beside += len(f" of {score.n:,}") if score.failed else 0
     if headline is not None:
         groups = {headline if headline in group else min(group, key=len): len(group)
                   for group in score.agreeing}  # fmt: skip
@@ -128,8 +130,13 @@ def _figures(scorer: ScorerResult) -> list[str]:
 
 
 def accuracy_text(scorer: ScorerResult) -> str:
-    """Return the accuracy in percent, or its bounds; "-" without judged completions."""
+    """Return the accuracy in percent, or its bounds; "-" without judged completions.
+
+    If some failed, the number of the others follows: "71.20 % of 180".
+    """
     shown = accuracy_words(scorer.accuracy, scorer.accuracy_bounds)
+    if scorer.failed:
+        shown += f" of {scorer.judged + scorer.error - scorer.failed:,}"
     return shown if scorer.judged else "-"
 
 

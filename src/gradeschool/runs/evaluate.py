@@ -28,6 +28,7 @@ from gradeschool.runs.plan import make_manifest
 from gradeschool.runs.send import Dispatcher, SendingState
 from gradeschool.runs.store import RunStore
 from gradeschool.runs.until import InterimAnalysis, plan_looks
+from gradeschool.scoring.checks import AlikeTexts
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_run
 from gradeschool.scoring.table import (
@@ -132,7 +133,7 @@ class Evaluation:
         for cause, remedy in REMEDIES.items():
             if empty := deviations.get(cause):
                 messages.append(f"{empty} of {self.answered} answers have {cause}; {remedy}")
-        return messages
+        return messages + list(self.results["alike"])
 
 
 class Session:
@@ -324,6 +325,8 @@ def summarise(
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
+    `alike` warns of short texts that may be failures of the server.
+
     name: of the run. scorers: of the protocol, the headline first. completions: by key. known:
     outcomes already computed, by key; ignored unless complete. The curve is empty for one
     sample per problem. `answered_by` counts the model names in replies.
@@ -337,6 +340,8 @@ def summarise(
         for number, (request, row) in enumerate(pairs, start=1)
     ]  # fmt: skip
     answers = [row for _, row in pairs if not row.error]
+    alike = AlikeTexts(name)
+    alike.add(samples)
     table = ScoredTable(Run(name, samples), scorers)
     if known is not None and all(row.key in known for row in answers):
         table.outcomes = [known[row.key] for row in answers]
@@ -359,6 +364,7 @@ def summarise(
         "errors": dict(Counter(row.cause for _, row in pairs if row.error).most_common()),
         "answered_by": dict(Counter(row.model for row in answers if row.model)),
         "deviations": dict(Counter(each for _, row in pairs for each in row.deviations)),
+        "alike": alike.conclude(),
         "prompt_tokens": sum(row.usage.prompt_tokens or 0 for row in answers),
         "completion_tokens": sum(row.usage.completion_tokens or 0 for row in answers),
         "latency": quantiles([row.latency for row in answers if row.latency is not None]),

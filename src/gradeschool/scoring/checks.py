@@ -58,7 +58,8 @@ REACH = 31  # problems before and after its own whose golds are compared with a 
 ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost ones end
 SHORT, LETTERS, BEGIN = 300, 60, 4  # characters of texts that are compared, of what is compared
 FEW_LETTERS = 12  # beside a number, these say nothing
-MOST_ALIKE, MANY_ALIKE = 10_000, 0.05  # kinds of such texts; the share that is said
+MOST_ALIKE, MANY_ALIKE = 10_000, 0.05  # kinds of such texts; the share that is said ...
+MANY_EQUAL = 0.15  # ... and that of equal texts that are little but a number
 WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 MARKS = 3  # rare words of a question; a text with one of them is about it
 DIGIT, DIGITS = re.compile(r"\d"), tuple("0123456789.,-")
@@ -218,6 +219,52 @@ class _Stretches:
             self.best = total, key, first, self.last, fits, self.n - n
 
 
+class AlikeTexts:
+    """Short texts of one file that differ in digits alone: failures of a server, stored as texts.
+
+    begins: the first characters of those that were no right answers.
+    """
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.begins: set[str] = set()
+        self._n = 0
+        # By their letters: the number of texts and of right ones, an example, the share to be said.
+        self._kinds: dict[str, tuple[int, int, str, float]] = {}
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        """Count the answered samples of a run folder."""
+        for problem, text in ((each.problem, each.text) for each in samples if not each.error):
+            self._n += problem is not None
+            if text and problem is not None and len(text) <= SHORT:
+                self.count(text, last_number(text) == _normalized(problem.gold) != "")
+
+    def count(self, text: str, is_right: bool) -> None:
+        """Count a short text; right ones count only if an earlier one was not right."""
+        if is_right and text[:BEGIN] not in self.begins:
+            return
+        key, share = WORD_WITH_DIGIT.sub("", text[:LETTERS]).strip(), MANY_ALIKE
+        if len(key) < (3 if key == text.strip() else FEW_LETTERS):  # "-1", "It is 5"
+            key, share = text, MANY_EQUAL
+        number, right, first, _ = self._kinds.get(key, (0, 0, text, share))
+        if number or len(self._kinds) < MOST_ALIKE:
+            self.begins.add(text[:BEGIN])
+            self._kinds[key] = number + 1, right + is_right, first, share
+
+    def warnings(self, n: int, remedy: str) -> list[str]:
+        """Return a warning for each kind that has many of n texts and hardly a right one."""
+        return [
+            f"{number} of {n} texts of {self.file!r} are alike and no right answers, such as "
+            f"{clip(text)!r}; if these requests failed, {remedy}"
+            for number, right, text, share in self._kinds.values()
+            if number >= max(3, share * n) and right <= 0.1 * number
+        ]
+
+    def conclude(self) -> list[str]:
+        """Return the warnings on the samples that were added."""
+        return self.warnings(self._n, "evaluate again, into another folder (-o)")
+
+
 class Checks:
     """The facts of one file."""
 
@@ -236,8 +283,7 @@ class Checks:
         self.strangers: list[tuple[int, set[str], Problem]] = []
         self.questions: list[str] = []
         self.problems: set[tuple[str, str]] = set()  # by run, where a column may tell runs apart
-        self.alike: dict[str, list[Any]] = {}  # texts by their letters: number, right ones, example
-        self._begins: set[str] = set()  # of these texts
+        self.alike = AlikeTexts(file)
 
     def add(self, samples: Sequence[Sample]) -> None:
         """Count the facts of matched samples, in the order of the file.
@@ -286,8 +332,8 @@ class Checks:
             if not is_about:
                 answer = last_number(text)
                 is_about = answer == _normalized(gold) != ""
-            if is_about and text[:BEGIN] in self._begins and len(text) <= SHORT:
-                self._count_alike(text, True)
+            if is_about and len(text) <= SHORT and text[:BEGIN] in self.alike.begins:
+                self.alike.count(text, True)
             if not is_about and (marks := self._marks.get(problem.id)):
                 is_about = any(map(text.lower().__contains__, marks))
             if reference.in_text:
@@ -299,7 +345,7 @@ class Checks:
                 self.lost.begin(sample.row, ABOUT_LOSS)
                 continue
             if len(text) <= SHORT:
-                self._count_alike(text, False)
+                self.alike.count(text, False)
             if neighbours is None and not (
                 reference.question is None and problem.id in self.matcher.places
             ):
@@ -350,20 +396,6 @@ class Checks:
     def _golds(self) -> dict[str, list[int]]:
         """The places of the dataset's problems by gold."""
         return _places_by_gold(self.matcher.rows)
-
-    def _count_alike(self, text: str, is_right: bool) -> None:
-        """Count a short text among those that have its letters."""
-        key = WORD_WITH_DIGIT.sub("", text[:LETTERS]).strip()
-        if len(key) < (3 if key == text.strip() else FEW_LETTERS):  # "It is 5", "5\n\nQ:"
-            return
-        counted = self.alike.get(key)
-        if counted is None:
-            if len(self.alike) < MOST_ALIKE:
-                self.alike[key] = [1, int(is_right), text]
-                self._begins.add(text[:BEGIN])
-            return
-        counted[0] += 1
-        counted[1] += is_right
 
     def _note(self, name: str, example: str) -> None:
         self.counts[name] += 1
@@ -455,12 +487,7 @@ class Checks:
         warnings = self._check_golds(n) if counts["readable"] >= ENOUGH else []
         if self.options.id_base is None:
             self._check_shift()
-        for number, right, text in self.alike.values():
-            if number >= max(3, MANY_ALIKE * n) and right <= 0.1 * number:
-                warnings.append(
-                    f"{number} of {n} texts of {file!r} are alike and no right answers, such as "
-                    f"{clip(text)!r}; if these requests failed, ask for them again"
-                )
+        warnings += self.alike.warnings(n, "ask for them again")
         if counts["prompts"] >= max(3, 0.5 * searched):
             raise InputError(
                 f"{counts['prompts']} of {searched} texts of {file!r} begin with their prompt, but "
@@ -613,7 +640,7 @@ class Checks:
                     "against the file's, or --columns gold=- to score against the dataset's"
                 )
             return [f"{said}; those of {name!r} are used"]
-        if gold and counts["own"] == n >= 20 and given >= 0.98 * n:
+        if gold and counts["own"] == n and given >= 0.98 * n:
             return [
                 f"the gold {gold!r} of {self.file!r} is the text's last number in {given} of {n} "
                 "rows; if it is the model's own answer, name the golds: --columns gold=COLUMN"

@@ -16,6 +16,7 @@ from gradeschool.problem import Problem
 
 Warn = Callable[[str], None]
 SHOWN = 5  # messages of one kind
+FEW = 3  # unusable rows; more are refused if their run has no others
 UNUSABLE = "cannot be used"
 REPEATS = "repeats a row"
 FURTHER = "a further sample"
@@ -152,10 +153,12 @@ class Numbering:
 
         In a sampled run, rows have no sample numbers and most problems have several: a model may
         give the same text twice, so rows that repeat others count. Raises InputError if no row can
-        be used.
+        be used, or none of a run with more than FEW.
         """
-        if not self._samples:
-            raise self._nothing_usable()
+        usable = {run for run, _ in self._samples}
+        for (kind, run, _), rows in self._counts.items():
+            if not usable or (kind == UNUSABLE and run and run not in usable and rows > FEW):
+                raise self._nothing_usable(run if usable else "")
         several: defaultdict[str, list[bool]] = defaultdict(list)
         copies: defaultdict[str, set[int]] = defaultdict(set)
         for (run, _), samples in self._samples.items():
@@ -185,15 +188,16 @@ class Numbering:
                 )
         return sampled
 
-    def _nothing_usable(self) -> InputError:
-        rows = sum(number for (kind, *_), number in self._counts.items() if kind == UNUSABLE)
-        if not rows:
-            return InputError(f"no row of {self.source!r} can be used: it has none")
-        _, first = min(message for (kind, *_), each in self._first.items() if kind == UNUSABLE
-                       for message in each)  # fmt: skip
+    def _nothing_usable(self, run: str) -> InputError:
+        """Return the error for a run without a usable row, "" for all runs."""
+        keys = [key for key in self._counts if key[0] == UNUSABLE and run in ("", key[1])]
+        _, first = min(message for key in keys for message in self._first[key])
+        rows = sum(map(self._counts.__getitem__, keys))
         others = f"; {rows - 1} more rows are like it" if rows > 1 else ""
         first = first.replace(f" of {self.source!r}", "", 1)
-        return InputError(f"no row of {self.source!r} can be used: {first}{others}")
+        whose = f"run {run!r} in {self.source!r}" if run else repr(self.source)
+        advice = "; give the run a file and --columns of its own" if run else ""
+        return InputError(f"no row of {whose} can be used: {first}{others}{advice}")
 
 
 def collect(samples: Iterable[Sample], dataset: str, source: str, warn: Warn) -> list[Run]:

@@ -257,6 +257,7 @@ class ScorerResult:
     problem if problems have several samples. If nothing was judged, both are undefined, and null in
     JSON. accuracy_bounds: the accuracies with all texts wrong, and all right, on which the scorer
     itself fails; None if it fails on none. Then the accuracy is the lower bound, null in JSON.
+    failed: completions without a text, among the errors; the accuracy is that of the others.
     """
 
     scorer: str
@@ -267,6 +268,7 @@ class ScorerResult:
     accuracy: float
     ci95: Interval
     accuracy_bounds: Interval | None = None
+    failed: int = 0
 
     @property
     def judged(self) -> int:
@@ -448,7 +450,7 @@ def _score_outcomes(
             share = share_of((right, size, errors) for right, size, errors in tallies.values())
         results[scorer] = ScorerResult(
             scorer, correct, wrong, no_answer, error + failed, share.accuracy, share.interval,
-            share.bounds,
+            share.bounds, failed,
         )  # fmt: skip
     return RunScore(
         run,

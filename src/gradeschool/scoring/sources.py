@@ -32,7 +32,7 @@ from gradeschool.formats.read import (
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
 from gradeschool.formats.tables import Row
 from gradeschool.percentages import count
-from gradeschool.scoring.checks import Checks, find_id_base
+from gradeschool.scoring.checks import AlikeTexts, Checks, find_id_base
 from gradeschool.scoring.matching import Matcher, begin_with_prompts
 from gradeschool.scoring.samples import Run, Warn, collect
 
@@ -60,7 +60,7 @@ class Source:
         self.warn = warn
         self.dataset = OWN_GOLDS
         self.matcher = Matcher((), OWN_PROBLEMS, by_id=False)
-        self.checks: Checks | None = None
+        self.checks: Checks | AlikeTexts | None = None
         self.parts: tuple[Path, ...] = ()
         if "://" in name:  # opened where it is read
             self.path, _, self.only = name.partition("#")
@@ -83,6 +83,7 @@ class Source:
         self.dataset = dataset
         if file.reader.kind == OWN:
             self.matcher = Matcher(dataset.problems, dataset.name)
+            self.checks = AlikeTexts(self.name)
             return
         has_questions = any(each.reference.question is not None for each in file.head)
         has_golds = any(each.reference.gold is not None for each in file.head)
