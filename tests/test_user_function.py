@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.user_function import Call, CallResult, UserFunction, function_calls
+from gradeschool.worker import Call, CallResult, UserFunction, function_calls
 from tests.support import scorers
 
 PATIENCE = 120  # seconds, on a busy machine

@@ -110,7 +110,7 @@ def test_any_text_arrives_as_it_is(child: Child, module: str, text: str) -> None
         pytest.param("regex", "no answer within 5 s of computing", marks=[pytest.mark.slow]),
         ("sleep", "no answer within 0.5 s"),
         ("crash", "the process died with exit status -11"),
-        ("exit", "the process died with exit status 1"),
+        ("exit", "SystemExit: enough"),
         ("raise", "KeyError: 'what'"),
         ("take memory", "MemoryError: "),
         ("print", "print"),

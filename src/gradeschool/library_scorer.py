@@ -32,12 +32,12 @@ def call_library(function: str, row: tuple[str, str]) -> Any:
 
     Raises ScorerFailure, which is not remembered, if the function raises or its process is lost.
     """
-    from gradeschool.worker import TIMED_OUT, WorkerFailure, call
+    from gradeschool.worker import WorkerFailure, call
 
     try:
         return call(function, row)
     except WorkerFailure as failure:
-        if str(failure).startswith(TIMED_OUT):
+        if failure.timed_out:
             return None
         raise ScorerFailure(str(failure)) from None
 

@@ -1,10 +1,11 @@
 """Child processes for code that may hang, crash or use all memory on a model's text.
 
-A function is called in the child with a row of JSON values, and its result returns as a line of
-JSON: nothing is pickled, and no process is forked. A child is a fresh interpreter with this
-process's `sys.path`, without the current folder. It starts at first use and ends with this process.
-A call that computes longer than `CPU_SECONDS`, or takes more than a wall time, is killed with every
-process that it started, and the next call goes to a new child.
+Such code is a library of an extra, or a scorer or reward function of the user. It is called in the
+child with a row of JSON values, and its result returns as a line of JSON: nothing is pickled, and
+no process is forked. A child is a fresh interpreter with this process's `sys.path`, without the
+current folder. It starts at first use and ends with this process. A call that computes longer than
+`CPU_SECONDS`, or takes more than a wall time, is killed with every process that it started, and the
+next call goes to a new child.
 
 The first half of this module runs in the parent, the second half (from `attempt`) in the child.
 """
@@ -13,8 +14,10 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import importlib.util
 import json
 import os
+import re
 import secrets
 import signal
 import sys
@@ -24,11 +27,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from json import dumps, loads  # bound here: the called code may replace those of json
+from math import isfinite, nan
 from pathlib import Path
 from queue import LifoQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradeschool.errors import InputError
 from gradeschool.machine import cores
+from gradeschool.problem import MARKER, Problem
 from gradeschool.signals import ignore_interrupts
 
 if TYPE_CHECKING:
@@ -36,11 +42,11 @@ if TYPE_CHECKING:
 
 CPU_SECONDS = 5  # of computing for one call, enforced by the system whatever runs
 MEMORY = 4 << 30  # bytes that a call may take beyond those of its imports
-WALL_SECONDS = 60.0  # for a call that waits without computing
+WALL_SECONDS = 60.0  # for a call of a library that waits without computing
+USER_WALL_SECONDS = 20.0  # for one of the user's function
 START_SECONDS = 120.0  # for the imports of a module: allows for a cold disk or a busy machine
 CHILDREN = min(4, cores())
 LONGEST_LINE = 1 << 26  # bytes of a result; a longer line was not written by the worker
-TIMED_OUT = "no answer within"
 FOREIGN_LINE = "the function wrote to the worker's own channel"
 
 # Python variables that a child may inherit: where its library is, how it writes files. The others
@@ -50,15 +56,17 @@ SET_PATH = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
 
 
 class WorkerFailure(Exception):
-    """A call without a result: too slow, the child died, or the function raised (the message)."""
+    """A call without a result; the message is what the function raised, or what happened.
 
+    timed_out: it took too long. lost: its process no longer exists. killed: that process was ended
+    by SIGKILL or SIGTERM from outside.
+    """
 
-class ProcessLost(WorkerFailure):
-    """A call whose process no longer exists. killed: by SIGKILL or SIGTERM from outside."""
-
-    def __init__(self, reason: str, killed: bool = False) -> None:
+    def __init__(
+        self, reason: str, *, timed_out: bool = False, lost: bool = False, killed: bool = False
+    ) -> None:
         super().__init__(reason)
-        self.killed = killed
+        self.timed_out, self.lost, self.killed = timed_out, lost, killed
 
 
 def python_command(program: str, *arguments: str) -> list[str]:
@@ -104,29 +112,27 @@ class Child:
         self._load(function)
         try:
             return self._exchange(function, row, self._wall)
-        except ProcessLost as lost:
-            if not lost.killed:
+        except WorkerFailure as failure:
+            if not failure.killed:
                 raise
         self._load(function)
         return self._exchange(function, row, self._wall)
 
-    def stop(self) -> None:
-        """Kill the process with all that it started, if it runs."""
+    def stop(self, is_ours: bool = True) -> None:
+        """Kill the process with all that it started; one that is not ours is let go."""
         process, self._process = self._process, None
         if process is None:
             return
-        with suppress(ProcessLookupError, PermissionError):  # macOS: all of them are zombies
-            os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-        process.wait()
-        _close(process)
-
-    def abandon(self) -> None:
-        """Detach from a process that belongs to the parent of this forked process."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.returncode = 0  # the parent's, so not ours to wait for
-            _close(process)
+        if is_ours:
+            with suppress(ProcessLookupError, PermissionError):  # macOS: all of them are zombies
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            process.wait()
+        else:
+            process.returncode = 0  # of the parent of this forked process, so not ours to wait for
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
 
     def _load(self, function: str) -> None:
         """Start the process if none runs, and let it import the function."""
@@ -160,21 +166,21 @@ class Child:
         """Send a request and return its answer; `serve` has the format."""
         process, key = self._process, secrets.token_hex(16)
         assert process is not None and process.stdin is not None  # noqa: S101
-        unsent = memoryview(json.dumps({"function": function, "row": row, "key": key}).encode())
+        request = json.dumps({"function": function, "row": row, "key": key})
+        unsent = memoryview(f"{request}\n".encode())
         try:
-            for part in (unsent, b"\n"):
-                while part:
-                    part = part[process.stdin.write(part) :]
+            while unsent:
+                unsent = unsent[process.stdin.write(unsent) :]
             answer = json.loads(_line(process, seconds))
             if answer["key"] != key:
-                raise ProcessLost(FOREIGN_LINE)
+                raise WorkerFailure(FOREIGN_LINE, lost=True)
             failed, result = answer.get("failure"), answer.get("answer")
         except OSError as error:
             self.stop()
-            raise ProcessLost(f"the process died: {error}") from error
+            raise WorkerFailure(f"the process died: {error}", lost=True) from error
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             self.stop()
-            raise ProcessLost(FOREIGN_LINE) from None
+            raise WorkerFailure(FOREIGN_LINE, lost=True) from None
         except BaseException:  # after an interrupt too: the next call would get this answer
             self.stop()
             raise
@@ -184,7 +190,7 @@ class Child:
 
 
 def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
-    """Return what a process writes, up to the end of a line; raises ProcessLost."""
+    """Return what a process writes, up to the end of a line; raises WorkerFailure."""
     import select
     import subprocess
 
@@ -195,7 +201,7 @@ def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
     while not received.endswith(b"\n"):
         left = start + seconds - time.monotonic()
         if left <= 0 or not poll.poll(left * 1000):
-            raise ProcessLost(f"{TIMED_OUT} {seconds:g} s")
+            raise WorkerFailure(f"no answer within {seconds:g} s", lost=True, timed_out=True)
         chunk = os.read(source, 1 << 16)
         if not chunk:
             with suppress(subprocess.TimeoutExpired):
@@ -203,19 +209,15 @@ def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
             # Only the system's limit takes that long; any process can send the signal.
             waited = (time.monotonic() - start) * cores()
             if process.returncode == -signal.SIGXCPU and waited >= CPU_SECONDS - 1:
-                raise ProcessLost(f"{TIMED_OUT} {CPU_SECONDS} s of computing")
+                reason = f"no answer within {CPU_SECONDS} s of computing"
+                raise WorkerFailure(reason, lost=True, timed_out=True)
             killed = process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
-            raise ProcessLost(f"the process died with exit status {process.returncode}", killed)
+            reason = f"the process died with exit status {process.returncode}"
+            raise WorkerFailure(reason, lost=True, killed=killed)
         received += chunk
         if len(received) > LONGEST_LINE:
-            raise ProcessLost(FOREIGN_LINE)
+            raise WorkerFailure(FOREIGN_LINE, lost=True)
     return bytes(received)
-
-
-def _close(process: subprocess.Popen[bytes]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
 
 
 _children: weakref.WeakSet[Child] = weakref.WeakSet()
@@ -241,20 +243,159 @@ def call(function: str, row: Sequence[Any]) -> Any:
 
 
 @atexit.register
-def _stop_all() -> None:
+def _stop_all(is_ours: bool = True) -> None:
     for child in list(_children):
-        child.stop()
+        child.stop(is_ours)
 
 
 def _forked() -> None:
     """Give a forked process its own children."""
-    for child in list(_children):
-        child.abandon()
+    _stop_all(is_ours=False)
     _shared.cache_clear()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
+
+
+# Functions of the user. The way to call one follows from its signature: `f(completion, gold)`,
+# `f(completion, problem)`, `f(completion, gold, problem)`, and the forms of verl and TRL.
+
+NAME = re.compile(r"(?P<place>.+):(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)", re.DOTALL)
+MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+EXAMPLE = "give MODULE:FUNCTION or FILE.py:FUNCTION, such as 'rewards.py:score'"
+GOLD_FORMS = ("text", "solution", "number")
+GOLD_NAMES = ("answer", "solution", "ground_truth", "gold", "target", "label", "answers")
+VERL = ("data_source", "solution_str", "ground_truth")
+
+
+class Call(NamedTuple):
+    """A way to call a function.
+
+    way: "pair" f(completion, gold); "problem" with a `gradeschool.Problem` besides or in place of
+    the gold; "names" f(data_source, solution_str, ground_truth, extra_info), as verl does; "batch"
+    f(completions=[text], answer=[gold]) and "chats" with messages in place of the text, as TRL
+    does. gold: one of GOLD_FORMS. name: the keyword for the gold's list in a batch, "" for every
+    name in use. prompts: the batch takes prompts too. thread: call it in a second thread.
+    """
+
+    way: str
+    gold: str = "text"
+    name: str = ""
+    prompts: bool = False
+    thread: bool = False
+
+
+class CallResult(NamedTuple):
+    """What a call returned.
+
+    score: a finite number, or True and False as 1 and 0. text: a string. If neither is given,
+    shown: the value as printed, or raised: the exception, or how the process ended. seconds: of
+    computing. hung: the call was stopped. lost: its process ended.
+    """
+
+    score: float | None = None
+    text: str | None = None
+    shown: str = ""
+    raised: str = ""
+    seconds: float = 0.0
+    hung: bool = False
+    lost: bool = False
+
+
+class UserFunction:
+    """A function by name ("rewards:score", "rewards.py:score") or itself, and its child process.
+
+    Raises InputError for a name without such a file, and for a function that a fresh interpreter
+    cannot import: a lambda, a function inside a function, one of an interactive session.
+    """
+
+    def __init__(
+        self,
+        function: str | Callable[..., Any],
+        *,
+        argument: str | None = None,
+        wall: float | None = None,
+    ) -> None:
+        """argument: the function is a factory, and its result for this argument is called.
+
+        wall: seconds of a call that waits, None for USER_WALL_SECONDS.
+        """
+        self.name, place = _locate(function)
+        self._place = json.dumps(place if argument is None else {**place, "argument": argument})
+        self._child = Child(USER_WALL_SECONDS if wall is None else wall)
+        self._calls: list[Call] = []
+
+    def calls(self) -> list[Call]:
+        """Return the ways to call it; raises InputError if it cannot be imported or called."""
+        if not self._calls:
+            try:
+                answer = self._child.call(self._place, (None, None, None, None))
+                self._calls = [Call(*call) for call in answer]
+            except (TypeError, LookupError, WorkerFailure) as error:
+                reason = str(error).rpartition("cannot be used: ")[2]
+                raise InputError(f"{self.name!r} cannot be called: {reason}") from None
+        return self._calls
+
+    def replies(
+        self, rows: Sequence[tuple[str, str, Problem | None]], call: Call | None = None
+    ) -> list[CallResult]:
+        """Return the reply for each (completion, gold, problem), called as `call` says.
+
+        Without `call`, the first way that fits the signature. Raises InputError as `calls`.
+        """
+        way, replies = call or self.calls()[0], []
+        for completion, gold, problem in rows:
+            fields = problem and [
+                *(problem.id, problem.question, problem.gold, problem.solution),
+                dict(problem.meta),
+            ]
+            try:
+                answer = self._child.call(self._place, (completion, gold, fields, way))
+            except WorkerFailure as end:
+                replies.append(CallResult(raised=str(end), hung=end.timed_out, lost=end.lost))
+                continue
+            match answer:
+                case [float() | None, str() | None, str(), str(), float()]:
+                    replies.append(CallResult(*answer))
+                case _:
+                    replies.append(CallResult(raised=FOREIGN_LINE))
+        return replies
+
+    def stop(self) -> None:
+        """End the child process; the next call starts another."""
+        self._child.stop()
+
+
+def _locate(function: str | Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """Return the name of a function for people, and where the child finds it."""
+    if isinstance(function, str):
+        parts = NAME.fullmatch(function)
+        if parts is None:
+            raise InputError(f"{function!r} does not name a function; {EXAMPLE}")
+        place, name = parts["place"], parts["function"]
+        if place.endswith(".py"):
+            if not Path(place).is_file():
+                raise InputError(f"there is no file {place!r}; {EXAMPLE}")
+            return function, {"file": str(Path(place).resolve()), "function": name}
+        if not MODULE.fullmatch(place):
+            raise InputError(f"{place!r} is not a module name; {EXAMPLE}")
+        return function, {"module": place, "function": name}
+    module: str = getattr(function, "__module__", None) or ""
+    qualified: str = getattr(function, "__qualname__", "")
+    owner = sys.modules.get(module)
+    found: object = owner
+    for part in qualified.split("."):
+        found = getattr(found, part, None)
+    file = getattr(owner, "__file__", None)
+    if (module == "__main__" and not file) or found != function:  # a lambda, a bound method
+        raise InputError(
+            f"{function!r} cannot be imported by another process; define it at the top of a module"
+        )
+    name = f"{Path(file).name if file else module}:{qualified}"
+    if file is not None and "." not in module and not hasattr(owner, "__path__"):  # a script
+        return name, {"file": str(Path(file).resolve()), "function": qualified}
+    return name, {"module": module, "function": qualified}
 
 
 # In the child
@@ -268,18 +409,16 @@ def attempt(call: Callable[[], Any]) -> Any:
     """Return the result of a call, or a Raised in place of its exception."""
     try:
         return call()
-    except BaseException as error:
-        if not isinstance(error, Exception):
-            raise
+    except BaseException as error:  # noqa: BLE001  (it may call sys.exit)
         return Raised(f"{type(error).__name__}: {str(error)[:200]}")
 
 
 def serve() -> None:
-    """Call the functions that the parent names, until it ends or a function ends the process.
+    """Call the functions that the parent names, until it ends.
 
-    Reads {"function": "package.module:name", "row": [value, ...], "key": K} and writes {"key": K,
-    "answer": ...}, or "failure" for a function that raised. With "row": null it imports the
-    function. A key is used once, so that a line written to the same pipe by other code is noticed.
+    Reads {"function": NAME, "row": [value, ...], "key": K} and writes {"key": K, "answer": ...}, or
+    "failure" for a function that raised. With "row": null it imports the function. A key is used
+    once, so that a line written to the same pipe by other code is noticed.
     """
     import logging
     import warnings
@@ -300,7 +439,6 @@ def serve() -> None:
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     _limit("RLIMIT_CORE", 0)
-    status = 1
     try:
         with open(requests, "rb", closefd=False) as lines:
             for line in lines:
@@ -314,10 +452,8 @@ def serve() -> None:
                 while unwritten:
                     unwritten = unwritten[os.write(replies, unwritten) :]
         os.killpg(os.getpid(), signal.SIGKILL)  # the parent has ended: with all processes of ours
-    except SystemExit as error:
-        status = error.code & 255 if isinstance(error.code, int) else int(error.code is not None)
     finally:
-        os._exit(status)  # immediately: threads and pools of the function could wait for ever
+        os._exit(1)  # immediately: threads and pools of the function could wait for ever
 
 
 def _answer(function: str, row: Sequence[Any] | None) -> str:
@@ -337,13 +473,6 @@ def _answer(function: str, row: Sequence[Any] | None) -> str:
     return "null"
 
 
-@cache
-def _function(name: str) -> Callable[..., Any]:
-    module, _, function = name.partition(":")
-    imported: Callable[..., Any] = getattr(importlib.import_module(module), function)
-    return imported
-
-
 def _limit(name: str, soft: int | None) -> None:
     """Set a limit of this process if the system supports it; None lifts it."""
     import resource
@@ -355,3 +484,158 @@ def _limit(name: str, soft: int | None) -> None:
         limit = min(limit, hard)
     with suppress(OSError, ValueError):  # macOS refuses some
         resource.setrlimit(kind, (limit, hard))
+
+
+@cache
+def _function(name: str) -> Callable[..., Any]:
+    """Import the function "package.module:function", or one of the user that JSON names."""
+    if not name.startswith("{"):
+        module, _, attribute = name.partition(":")
+        imported: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+        return imported
+    place = loads(name)
+    # The folder comes last: a json.py beside the module must not replace the standard library's.
+    if "file" in place:
+        path = Path(place["file"])
+        sys.path.append(str(path.parent))
+        taken = path.stem in sys.modules or path.stem in sys.stdlib_module_names
+        spec = importlib.util.spec_from_file_location(f"user_{path.stem}" if taken else path.stem,
+                                                      path)  # fmt: skip
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is not a Python file")
+        function: Any = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = function
+        spec.loader.exec_module(function)
+    else:
+        if not place["module"].startswith("gradeschool."):
+            sys.path.append(str(Path.cwd()))
+        function = importlib.import_module(place["module"])
+    for part in place["function"].split("."):
+        function = getattr(function, part)
+    if "argument" in place:
+        function = function(place["argument"])
+    if not callable(function):
+        raise TypeError(f"{place['function']} is not callable")
+    return partial(_user_answer, function)
+
+
+def _user_answer(
+    function: Callable[..., Any],
+    completion: str | None,
+    gold: str,
+    problem: Sequence[Any] | None,
+    call: Sequence[Any],
+) -> list[Any]:
+    """Return the fields of a CallResult; without a completion, the ways to call the function."""
+    import inspect
+
+    if completion is None:
+        return function_calls(function)
+    way = Call(*call)
+    known = Problem(*problem) if problem else None
+    positional, named = _arguments(function, way, completion, gold, known)
+
+    def run() -> Any:
+        value = function(*positional, **named)
+        if inspect.isawaitable(value):  # of an `async def`
+            import asyncio
+
+            async def awaited() -> Any:
+                return await value
+
+            return asyncio.run(awaited())
+        return value
+
+    start = time.process_time()
+    if way.thread:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as threads:
+            value = threads.submit(attempt, run).result()
+    else:
+        value = attempt(run)
+    seconds = time.process_time() - start
+    if isinstance(value, Raised):
+        return [None, None, "", str(value), seconds]
+    score = attempt(lambda: _score(value))
+    text = str(value) if isinstance(value, str) else None
+    shown = str(attempt(lambda: repr(value)[:80]))
+    return [None if isinstance(score, Raised) else score, text, shown, "", seconds]
+
+
+def _score(value: Any) -> float | None:
+    """Return the number that a function returned; None if it is not a finite number.
+
+    A batch of one counts as its element, a dictionary as its "score" (verl).
+    """
+    if isinstance(value, list | tuple) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, dict):
+        value = value.get("score")
+    if value is None or isinstance(value, str | bytes):
+        return None
+    score = float(value)
+    return score if isfinite(score) else None
+
+
+def function_calls(function: Callable[..., Any]) -> list[Call]:
+    """Return the ways in which a function may be called; raises TypeError if there are none."""
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # a builtin without a signature
+        return [Call("pair", form) for form in GOLD_FORMS]
+    kinds = {parameter.name: parameter.kind for parameter in signature.parameters.values()}
+    open_ended = inspect.Parameter.VAR_KEYWORD in kinds.values()
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    named = [name for name, kind in kinds.items() if kind not in variable]
+    if "completions" in named:
+        name = next((name for name in GOLD_NAMES if name in named), "")
+        if not name and not open_ended:
+            raise TypeError(f"takes no gold: {', '.join(named)}; name it one of {GOLD_NAMES}")
+        prompts = "prompts" in named or open_ended
+        calls = [Call(way, name=name, prompts=prompts) for way in ("batch", "chats")]
+    elif set(VERL) <= set(named):
+        calls = [Call("names")]
+    elif "problem" in named:
+        calls = [Call("problem")]
+    else:
+        try:
+            signature.bind("completion", "gold")
+        except TypeError:
+            raise TypeError(
+                f"takes ({', '.join(named)}); wrap it in a function (completion, gold)"
+            ) from None
+        calls = [Call("pair")]
+    return [call._replace(gold=form) for form in GOLD_FORMS for call in calls]
+
+
+def _arguments(
+    function: Callable[..., Any], call: Call, completion: str, gold: str, problem: Problem | None
+) -> tuple[list[Any], Mapping[str, Any]]:
+    """Return the positional and the keyword arguments for one completion and its gold."""
+    import inspect
+
+    reference: Any = gold
+    if call.gold == "solution":
+        reference = f"She fills 3 boxes and 4 boxes.\n{MARKER} {gold}"
+    elif call.gold == "number":
+        reference = nan
+        for number in (float, int):
+            with suppress(ValueError):
+                reference = number(gold.replace(",", ""))
+    if call.way == "pair":
+        return [completion, reference], {}
+    if call.way == "problem":
+        takes_gold = len(inspect.signature(function).parameters) > 2
+        given = [completion, reference] if takes_gold else [completion]
+        return given, {"problem": problem or Problem.from_gold(gold)}
+    if call.way == "names":
+        named = dict(zip(VERL, ("openai/gsm8k", completion, reference), strict=True))
+        return [], {**named, "extra_info": {}}
+    chat = [{"role": "assistant", "content": completion}]
+    columns = {name: [reference] for name in ([call.name] if call.name else GOLD_NAMES)}
+    if call.prompts:
+        columns["prompts"] = [""]
+    return [], {"completions": [chat if call.way == "chats" else completion], **columns}

@@ -11,7 +11,7 @@ from gradeschool import AuditReport, audit, get_scorer
 from gradeschool.auditing.audit import AuditedScorer, AuditFinding, Fault, Question, check_names
 from gradeschool.auditing.cases import FORMATS
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.user_function import UserFunction
+from gradeschool.worker import UserFunction
 from tests.support import scorers
 
 LONGEST = 2_000  # characters of hostile texts here: what a test needs, no more
@@ -89,9 +89,9 @@ def test_a_verdict_that_changes_and_one_that_is_no_number() -> None:
 
 
 @pytest.mark.slow
-def test_a_scorer_that_ends_its_process() -> None:
+def test_a_scorer_that_exits() -> None:
     (crash,) = audited(scorers.exits).of(Fault.CRASH)
-    assert "exit status 3" in crash.got
+    assert "SystemExit: 3" in crash.got
     assert crash.recipe == "'9' * 50"
 
 

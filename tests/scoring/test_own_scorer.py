@@ -38,7 +38,7 @@ def test_a_scorer_that_misbehaves_harms_no_other_row(
     gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gradeschool.user_function.WAIT_SECONDS", 1)
+    monkeypatch.setattr("gradeschool.worker.USER_WALL_SECONDS", 1)
     Path("mine.py").write_text(MODULE)
     rows = [
         {"question": f"{kind}: what is 5 + {row}?", "completion": f"{kind}: it is {5 + row}",

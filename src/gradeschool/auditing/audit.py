@@ -30,8 +30,7 @@ from gradeschool.auditing.cases import (
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.own_scorer import is_gold
-from gradeschool.user_function import Call, CallResult, UserFunction
-from gradeschool.worker import TIMED_OUT
+from gradeschool.worker import Call, CallResult, UserFunction
 
 THRESHOLD = 0.5
 ENOUGH = 0.75  # the share of plain golds to accept for a format to count as read
@@ -307,8 +306,7 @@ def _read_reply(reply: CallResult, question: Question, returns_text: bool) -> Ca
     """
     prefix = f"{PublishedCodeError.__name__}: "
     if reply.raised.startswith(prefix):
-        reason = reply.raised.removeprefix(prefix)
-        return reply._replace(raised=reason, hung=TIMED_OUT in reason)
+        return reply._replace(raised=reply.raised.removeprefix(prefix))
     if returns_text and (reply.text is not None or reply.shown == "None"):
         return reply._replace(score=float(bool(reply.text) and is_gold(reply.text, question.gold)))
     return reply

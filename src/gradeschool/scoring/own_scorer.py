@@ -12,8 +12,8 @@ from gradeschool.errors import InputError
 from gradeschool.library_scorer import LibraryAnswer
 from gradeschool.problem import Problem
 from gradeschool.scorer import Scorer, ScorerFailure
-from gradeschool.user_function import UserFunction
 from gradeschool.verdict import Answer
+from gradeschool.worker import UserFunction
 
 ENTRY_POINTS = "gradeschool.scorers"  # of installed packages that bring scorers
 OWN_FUNCTION = "a function of your own"  # summary of each of these scorers
@@ -53,7 +53,7 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     """Return a scorer that calls a function of the user in a child process, bounded in time.
 
     function: "FILE.py:FUNCTION", "MODULE:FUNCTION" or the function itself; takes the completion
-    and the gold, the problem or both (`user_function`). True or a number from ACCEPTED on is
+    and the gold, the problem or both (`worker.Call`). True or a number from ACCEPTED on is
     correct, another number is wrong; a text is the extracted answer, which is compared with the
     gold as a number; None and an empty text are no answer. Whatever else happens is an error of
     this row. After MOST_HANGS calls that hang, the function is called no more.
