@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
 from gradeschool.completion import Decoding, Prompt
-from gradeschool.problem import Problem
+from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol, overrides
-
-
-def questions(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    for problem in problems:
-        yield Prompt(text=problem.question)
-
-
-def answers(problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-    for problem in problems:
-        yield Prompt(text=f"{problem.question} A:")
-
 
 PROTOCOL = Protocol(
     name="made/one",
     summary="the question alone",
     source="this test",
-    render=questions,
+    render=Template(question="{question}"),
     decoding=Decoding(temperature=0.0, max_tokens=256, stop=("\n\n",)),
     scorers=("gradeschool/reader",),
 )
@@ -37,7 +25,7 @@ PROTOCOL = Protocol(
     "change",
     [
         {"name": "made/two"},
-        {"render": answers},
+        {"render": Template(question="{question} A:")},
         {"decoding": Decoding(max_tokens=255, stop=("\n\n",))},
         {"scorers": ("openai/2021",)},
         {"shots": "wei2022"},

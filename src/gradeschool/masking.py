@@ -28,12 +28,9 @@ PLACEHOLDERS = {
 }
 # Masking such a key would change what a model answered.
 ANSWER_LIKE = re.compile(r"[-+$]?\d[\d.,]{0,10}")
-# The start of an address, and the parts that may contain a secret: user name and password, and the
-# rest after "?" or "#". Fullwidth forms count as well: some parsers accept them.
-SCHEME = re.compile(r"\s*(?:[A-Za-z][\w+.-]{0,20}:[/\\]+|[/\\]{2})")
+# An address: its scheme, user name and password, place, and the rest after "?" or "#".
+ADDRESS = re.compile(r"(\s*(?:[A-Za-z][\w+.-]{0,20}:/+|//))?([^?#]*@)?([^?#]*)([?#].*)?", re.DOTALL)
 HOST = re.compile(r":\d+|localhost|/v1\b")
-BEHIND = re.compile(r"[?#\uff1f\uff03]")
-AT = "@\uff20\ufe6b"
 
 _forms: dict[str, str] = {}  # patterns of all secrets
 _pattern: re.Pattern[str] | None = None
@@ -111,26 +108,19 @@ def masked_bytes(data: bytes) -> bytes:
 
 def shown_address(text: str) -> str:
     """Return an address without the parts that may be secret; those parts are registered."""
-    match = BEHIND.search(text)
-    before, behind = (text[: match.start()], text[match.end() :]) if match else (text, "")
-    scheme = SCHEME.match(before)
-    start = scheme.end() if scheme else 0
-    end = max(before.rfind(mark) for mark in AT) + 1
-    user = before[start:end]
-    if not scheme and not (":" in user and "/" not in user):
-        user, end = "", start
-    elif user:
-        before = f"{before[:start]}…@{before[end:]}"
-    address = scheme is not None or user or HOST.search(before)
     from urllib.parse import unquote
 
-    for secret in re.split(rf"[:{AT}]", user) + (re.split("[&;=]", behind) if address else []):
+    match = ADDRESS.fullmatch(text)
+    scheme, user, place, rest = (part or "" for part in (match.groups() if match else ()))
+    if not scheme and (":" not in user or "/" in user):
+        user, place = "", user + place
+    is_address = bool(scheme or user or HOST.search(place))
+    for secret in re.split("[:@?#&;=]", user + (rest if is_address else "")):
         if len(secret) >= SHORTEST:
             register_secret(secret)
             register_secret(unquote(secret))
-    if not match:
-        return masked(before)
-    return masked(before + match[0] + ("…" if address else behind))
+    rest = f"{rest[0]}…" if rest and is_address else rest
+    return masked(f"{scheme}{'…@' if user else ''}{place}{rest}")
 
 
 @contextmanager

@@ -120,31 +120,20 @@ ROLES = ("user", "assistant")
 SHOTS = "{shots}"
 
 
-def draw_in_order(seed: int) -> Draw:
+def draw_rows(seed: int, *, shuffled: bool = False) -> Draw:
     """Return a draw from one random stream, by each problem in turn.
 
-    A run over the first problems gets the same examples; one in another order does not.
+    shuffled: the stream first shuffles the problems, and then draws in that order. Without it, a
+    run over the first problems gets the same examples; one in another order does not.
     """
 
     def draw(
         problems: Sequence[Problem], shots: Sequence[Problem], count: int
     ) -> Iterator[list[int]]:
         stream = random.Random(seed)  # noqa: S311  (reproduces a published draw)
-        for _ in problems:
-            yield stream.sample(range(len(shots)), count)
-
-    return draw
-
-
-def draw_shuffled(seed: int) -> Draw:
-    """Return a draw whose stream first shuffles the problems, and then draws in that order."""
-
-    def draw(
-        problems: Sequence[Problem], shots: Sequence[Problem], count: int
-    ) -> Iterator[list[int]]:
-        stream = random.Random(seed)  # noqa: S311  (reproduces a published draw)
         order = list(range(len(problems)))
-        stream.shuffle(order)
+        if shuffled:
+            stream.shuffle(order)
         drawn = {place: stream.sample(range(len(shots)), count) for place in order}
         return (drawn[place] for place in range(len(problems)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -22,15 +22,13 @@ STRIPPED_QUESTION = "{stripped question}"
 ANSWER_FIELDS = ("{reasoning}", "{steps}", "{solution}", "{gold}")
 LONGEST = 40  # characters of a text in a protocol's name
 
-Render = Callable[[Sequence[Problem], Sequence[Problem]], Iterator[Prompt]]
-
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
     """A named protocol; frozen: an upstream change is a new name.
 
-    render: (problems in evaluation order, shots) -> one prompt for each problem, in order; mostly a
-    `Template`. The order matters where a harness draws shots from one random stream.
+    render: (problems in evaluation order, shots) -> one prompt for each problem, in order. The
+    order matters where a harness draws shots from one random stream.
     shots: the dataset that few-shot examples come from ("gsm8k:train", "wei2022"), "" for none.
     scorers: the scorers behind the published number; the first gives the headline.
     votes: rules that combine the samples of a problem (`gradeschool.vote`). source: repository,
@@ -43,7 +41,7 @@ class Protocol:
     name: str
     summary: str
     source: str
-    render: Render
+    render: Template
     decoding: Decoding
     scorers: tuple[str, ...]
     shots: str = ""
@@ -55,26 +53,14 @@ class Protocol:
     original: Protocol | None = field(default=None, compare=False, repr=False)
 
     @property
-    def template(self) -> Template:
-        """The prompt as data; raises InputError if code renders it."""
-        if isinstance(self.render, Template):
-            return self.render
-        raise InputError(f"the prompt of {self.name} is made by code; give a whole prompt instead")
-
-    @property
     def is_chat(self) -> bool:
         """Whether its prompts are messages."""
-        if isinstance(self.render, Template):
-            return self.render.form != "text"
-        return self.example_prompt().is_chat
+        return self.render.form != "text"
 
     @property
     def shot_count(self) -> int:
-        """The number of examples in a prompt; 0 if code renders it."""
-        render = self.render
-        if not isinstance(render, Template) or not render.answer:
-            return 0
-        return render.count or _most_shots(self)
+        """The number of examples in a prompt."""
+        return (self.render.count or _most_shots(self)) if self.render.answer else 0
 
     def with_changes(self, **changes: Any) -> Protocol:
         """Return this protocol with changes, named "lm-eval/gsm8k with shots 3".
@@ -123,17 +109,11 @@ class Protocol:
 
         Hashes the decoding, the scorers and the prompts of two probe problems with probe shots.
         """
-        return _digest(self)
-
-
-@cache
-def _digest(protocol: Protocol) -> str:
-    prompts = [asdict(prompt) for prompt in _probe_prompts(protocol)]
-    decoding = asdict(protocol.decoding)
-    facts: list[Any] = [protocol.name, prompts, decoding, protocol.scorers, protocol.shots]
-    if (protocol.samples, protocol.votes) != (1, ()):
-        facts += [protocol.samples, protocol.votes]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
+        prompts = [asdict(prompt) for prompt in _probe_prompts(self)]
+        facts: list[Any] = [self.name, prompts, asdict(self.decoding), self.scorers, self.shots]
+        if (self.samples, self.votes) != (1, ()):
+            facts += [self.samples, self.votes]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
 
 
 def _probe_prompts(protocol: Protocol) -> Iterator[Prompt]:
@@ -201,10 +181,7 @@ def _changed(protocol: Protocol, key: str, value: Any) -> Protocol:
     ):
         raise InputError(f"{key} has no {QUESTION}: {clip(value)!r}; write it where the question "
                          "goes")  # fmt: skip
-    if key == "prompt" and not isinstance(protocol.render, Template):
-        render = Template(question=value, form="message" if protocol.is_chat else "text")
-        return replace(protocol, render=render, shots="")
-    template = protocol.template
+    template = protocol.render
     if key == "prompt":
         return replace(protocol, render=replace(template, question=value, shot=""))
     if key == "shots" and isinstance(value, str):
@@ -263,7 +240,7 @@ def _most_shots(protocol: Protocol) -> int:
     """Return how many examples a protocol can choose from."""
     from gradeschool.datasets.sources import SOURCES  # as above, for protocols with examples alone
 
-    known = protocol.template.examples or protocol.template.rows
+    known = protocol.render.examples or protocol.render.rows
     if isinstance(known, tuple):
         return len(known)
     rows = SOURCES[protocol.shots].rows if protocol.shots in SOURCES else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import current_thread, main_thread
+from threading import Event, current_thread, main_thread
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
@@ -62,22 +62,15 @@ def ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-class StopFlag:
-    """A flag set by an interrupt: `requested` is then true."""
-
-    def __init__(self) -> None:
-        self.requested = False
-
-
 @contextmanager
-def stop_flag() -> Iterator[StopFlag]:
+def stop_flag() -> Iterator[Event]:
     """Yield a flag that the first interrupt sets; a second one raises KeyboardInterrupt."""
-    flag = StopFlag()
+    flag = Event()
 
     def interrupt() -> None:
-        if flag.requested:
+        if flag.is_set():
             raise KeyboardInterrupt
-        flag.requested = True
+        flag.set()
 
     with on_interrupt(interrupt):
         yield flag

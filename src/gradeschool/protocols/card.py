@@ -13,7 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from gradeschool.completion import Prompt
 from gradeschool.problem import Problem
 from gradeschool.prompts import SHOTS, Template, prompt_bytes, prompt_json
 from gradeschool.protocol import LARGEST_SHOT_SOURCE, Protocol, probe_problems
@@ -116,12 +115,12 @@ def describe_protocol(
     and "rows" of the examples in their source. "example": the prompt of `problems[index]` with the
     SHA-256 of its bytes (`prompt_bytes`), None without problems.
     """
-    template = protocol.render if isinstance(protocol.render, Template) else None
+    template = protocol.render
     rows = _shot_rows(protocol, problems, shots, index)
     source = read_source(find_package(protocol.base or protocol.name))
     place: str | None = None
     example = None
-    if rows and template:
+    if rows:
         place = "user" if template.form == "message" else template.form
         place = "system" if SHOTS in (template.system or "") else place
     if problems:
@@ -148,13 +147,13 @@ def describe_protocol(
         "links": source.links,
         "form": "chat" if protocol.is_chat else "completion",
         "dataset": protocol.dataset,
-        "prompt": _parts(template or protocol.example_prompt(), bool(rows)),
+        "prompt": _parts(template, bool(rows)),
         "shots": {
             "source": protocol.shots or None,
             "count": protocol.shot_count,
             "place": place,
             "rows": rows,
-            "drawn_for_each_problem": template is not None and callable(template.rows),
+            "drawn_for_each_problem": callable(template.rows),
         },
         "decoding": {**asdict(protocol.decoding), "stop": list(protocol.decoding.stop)},
         "samples": protocol.samples,
@@ -169,7 +168,7 @@ def _shot_rows(
 ) -> list[int]:
     """Return the rows of the examples of one problem; of a source that is away, as in GSM8K's."""
     render = protocol.render
-    if not isinstance(render, Template) or not render.answer or not protocol.shots:
+    if not render.answer or not protocol.shots:
         return []
     if callable(render.rows):
         shots = shots or probe_problems(LARGEST_SHOT_SOURCE)
@@ -179,11 +178,7 @@ def _shot_rows(
     return list(rows[: render.count])
 
 
-def _parts(render: Template | Prompt, has_shots: bool) -> dict[str, str | None]:
-    """Return the parts of a prompt; of one that code renders, all of it is the question."""
-    if isinstance(render, Prompt):
-        question = render.messages[-1].content if render.messages else render.text
-        render = Template(question=question or "", prefix=render.prefix)
+def _parts(render: Template, has_shots: bool) -> dict[str, str | None]:
     before = render.shot or render.question
     is_turns = render.form == "turns"
     shot = f"user: {before}\nassistant: {render.answer}" if is_turns else before + render.answer

@@ -85,7 +85,7 @@ def _protocol(base: Protocol, settings: dict[str, Any], package: ModuleType) -> 
     others = {key: value for key, value in settings.items() if key in OF_PROTOCOL - {"base"}}
     return replace(
         base,
-        render=replace(base.template, **template),
+        render=replace(base.render, **template),
         decoding=replace(base.decoding, **decoding),
         **others,
     )

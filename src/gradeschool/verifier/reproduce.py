@@ -382,7 +382,7 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
     with FolderLock(folder / STAGES), stop_flag() as stop:
         try:
             while len(done) < len(stages):
-                if stop.requested:
+                if stop.is_set():
                     raise KeyboardInterrupt
                 for output, command in stages.items():
                     ready = done.issuperset(find_needs(command, stages))

@@ -185,7 +185,7 @@ def run_training(
         trainer.add_callback(StopOnSignal(stop))
         trainer.train(resume_from_checkpoint=last_checkpoint(work))
         done, losses = trainer.state.global_step, trainer.mean_losses()
-        if stop.requested and done < updates:
+        if stop.is_set() and done < updates:
             return {**fields, "updates": done}
         if trainer.is_fsdp_enabled or trainer.is_deepspeed_enabled:
             state = trainer.accelerator.get_state_dict(trainer.model_wrapped)
@@ -215,7 +215,7 @@ class StopOnSignal(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Save and stop if the training was interrupted."""
-        if self.stop.requested:
+        if self.stop.is_set():
             control.should_save = control.should_training_stop = True
 
 

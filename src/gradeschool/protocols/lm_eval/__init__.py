@@ -24,7 +24,7 @@ from gradeschool.answers.extractions import (
     marked_gold,
     whole_text,
 )
-from gradeschool.prompts import draw_in_order, draw_shuffled
+from gradeschool.prompts import draw_rows
 from gradeschool.protocols import MGSM, Problem, Scorer
 from gradeschool.protocols.lm_eval.math import MATH_SCORERS, TASKS
 from gradeschool.vote import Vote
@@ -191,8 +191,8 @@ MGSM_SCORERS = tuple(
 # The draws of examples. Each task has one generator, and each document in turn draws from it.
 
 SEED = 1234  # the default `fewshot_seed`
-DRAW_IN_ORDER = draw_in_order(SEED)
-DRAW_SHUFFLED = draw_shuffled(42)
+DRAW_IN_ORDER = draw_rows(SEED)
+DRAW_SHUFFLED = draw_rows(42, shuffled=True)
 
 
 def draw_others(
