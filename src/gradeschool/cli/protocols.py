@@ -39,44 +39,40 @@ def command() -> None:
 @json_option
 def list_command(words: tuple[str, ...], as_json: bool) -> None:
     """List protocols, scorers and votes; with words, those whose line has all of them."""
+    from gradeschool.protocol import Protocol
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
+    from gradeschool.scorer import Scorer
 
-    def fits(one: Any) -> bool:
-        line = f"{one.name} {one.summary} {getattr(one, 'dataset', '')}".lower()
-        return all(word.lower() in line for word in words)
-
-    lists: dict[str, list[Any]] = {
-        "protocols": list(filter(fits, all_protocols().values())),
-        "scorers": list(filter(fits, all_scorers().values())),
-        "votes": list(filter(fits, all_votes().values())),
-    }
+    lists: dict[str, list[dict[str, Any]]] = {}
+    for kind, every in (
+        ("protocols", all_protocols()), ("scorers", all_scorers()), ("votes", all_votes()),
+    ):  # fmt: skip
+        lists[kind] = []
+        for one in every.values():
+            row: dict[str, Any] = {"name": one.name, "summary": one.summary, "source": one.source}
+            if isinstance(one, Protocol):
+                form = "chat" if one.is_chat else "completion"
+                row |= {"dataset": one.dataset, "samples": one.samples, "scorers": one.scorers,
+                        "votes": one.votes, "digest": one.digest() if as_json else "",
+                        "form": form, "shots": one.shot_count}  # fmt: skip
+            elif isinstance(one, Scorer):
+                row["extra"] = one.extra or None
+            line = f"{one.name} {one.summary} {getattr(one, 'dataset', '')}".lower()
+            if all(word.lower() in line for word in words):
+                lists[kind].append(row)
     if as_json:
-        common = ("name", "summary", "source")
-        of_protocols = (*common, "dataset", "samples", "scorers", "votes")
-        rows = {
-            kind: [{field: getattr(one, field)
-                    for field in (of_protocols if kind == "protocols" else common)}
-                   for one in each]
-            for kind, each in lists.items()
-        }  # fmt: skip
-        for row, protocol in zip(rows["protocols"], lists["protocols"], strict=True):
-            form = "chat" if protocol.is_chat else "completion"
-            row |= {"digest": protocol.digest(), "form": form, "shots": protocol.shot_count}
-        for row, scorer in zip(rows["scorers"], lists["scorers"], strict=True):
-            row["extra"] = scorer.extra or None
-        print_json(rows)
+        print_json(lists)
         return
     if not any(lists.values()):
         raise InputError(f"no protocol or scorer has {' and '.join(map(repr, words))} in its line; "
                          "`gradeschool protocols list` prints all")  # fmt: skip
-    chat = {True: "[chat] ", False: "[completion] ", None: ""}
     print_lists({
         TITLES[kind]: [
-            (one.name, f"{chat[getattr(one, 'is_chat', None)]}{one.summary}"
-                       + (f" [extra: {one.extra}]" if getattr(one, "extra", "") else ""))
-            for one in each
+            (row["name"], (f"[{row['form']}] " if "form" in row else "") + row["summary"]
+                          + (f" [extra: {row['extra']}]" if row.get("extra") else ""))
+            for row in rows
         ]
-        for kind, each in lists.items() if each
+        for kind, rows in lists.items() if rows
     })  # fmt: skip
 
 
@@ -105,23 +101,19 @@ def _describe(name: str, dataset: str | None, usual: str | None = None) -> dict[
     protocol's own, is used if it is on this machine.
     """
     from gradeschool.datasets.load import is_here, load_dataset
+    from gradeschool.protocols import registry
     from gradeschool.protocols.card import describe_protocol, describe_scorer, describe_vote
-    from gradeschool.protocols.registry import (
-        all_protocols,
-        all_scorers,
-        all_votes,
-        get_protocol,
-        is_own,
-    )
 
-    if not is_own(name) and name not in all_protocols():
-        if name in all_scorers():
-            return describe_scorer(name)
-        if name in all_votes():
-            return describe_vote(all_votes()[name])
-        known = {*all_protocols(), *all_scorers(), *all_votes()}
-        raise UnknownNameError("protocol or scorer", name, known)
-    protocol = get_protocol(name)
+    protocols, scorers, votes = (
+        registry.all_protocols(), registry.all_scorers(), registry.all_votes(),
+    )  # fmt: skip
+    if name in scorers and name not in protocols:
+        return describe_scorer(name)
+    if name in votes:
+        return describe_vote(votes[name])
+    if name not in protocols and not registry.is_own(name):
+        raise UnknownNameError("protocol or scorer", name, {*protocols, *scorers, *votes})
+    protocol = registry.get_protocol(name)
     named = dataset or usual or protocol.dataset
     absent = [name for name in (named, protocol.shots) if name and not is_here(name)]
     if absent and not dataset:

@@ -15,10 +15,10 @@ from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import GAP, folded, simple_table
 
 PLACES = {
-    "text": "in the text before the question",
-    "system": "in the system message",
-    "user": "in the user's message before the question",
-    "turns": "as turns of the chat",
+    "text": ", in the text before the question",
+    "system": ", in the system message",
+    "user": ", in the user's message before the question",
+    "turns": ", as turns of the chat",
 }
 PART_NAMES = {"shot": "one shot", "joiner": "between", "prefix": "answer begun", "template": ""}
 STYLES = {"+": "green", "-": "red", "@": "dim"}
@@ -32,11 +32,7 @@ def print_card(card: Card, console: Console) -> None:
     """
     kind = card["kind"]
     about = f"protocol, digest {card['digest']}" if kind == "protocol" else kind
-    _print_heading(card, about, console)
-    _print_fields(facts(card), console)
-    for link in card["links"]:  # without line breaks, so that a terminal can open them
-        console.print(f"  {link}", style="dim", soft_wrap=True)
-    _print_quirks(card.get("quirks", ()), console)
+    _print_part(card, about, _facts(card), console)
     if kind != "protocol":
         return
     console.print("\nParts of the prompt", style="bold")
@@ -44,9 +40,7 @@ def print_card(card: Card, console: Console) -> None:
     _print_fields([(name, repr(part)) for name, part in parts if name and part], console)
     for scorer in card["scorers"]:
         console.print()
-        _print_heading(scorer, "scorer", console)
-        _print_fields([("source", scorer["source"])], console)
-        _print_quirks(scorer["quirks"], console)
+        _print_part({**scorer, "links": ()}, "scorer", [("source", scorer["source"])], console)
     if example := card["example"]:
         id, size = printable(example["problem"], keep=""), f"{example['bytes']:,} bytes"
         console.print(f"\nPrompt of problem {id} of {example['dataset']}, {size}", style="bold")
@@ -56,65 +50,70 @@ def print_card(card: Card, console: Console) -> None:
         console.rule(style="dim")
 
 
-def facts(card: Card) -> list[tuple[str, str]]:
+def _facts(card: Card) -> list[tuple[str, str]]:
     """Return the settings of a protocol beside its prompt, or facts of a scorer or vote, in words.
 
     A fact that is not known is "".
     """
-    users = "\n".join(card.get("protocols", ()))
+    users, source = "\n".join(card.get("protocols", ())), ("source", card["source"])
     if card["kind"] == "vote":
         return [
-            ("source", card["source"]),
+            source,
             ("voters", f"the first {card['voters']} samples of each problem"),
             ("no answer", f"votes {card['nothing']!r}, which may win"),
             ("part of", users),
         ]
-    extra = card.get("extra")
-    state = "installed" if card.get("available") else f"pip install 'gradeschool[{extra}]'"
     if card["kind"] == "scorer":
+        extra = card["extra"]
+        state = "installed" if card["available"] else f"pip install 'gradeschool[{extra}]'"
         return [
-            ("source", card["source"]),
+            source,
             ("verified", card["verified"]),
             ("part of", users or "no protocol"),
             ("calls", f"{extra} ({state})" if extra else ""),
         ]
-    scorers = [each["name"] for each in card["scorers"]]
-    scorers[0] += " (headline)"
-    decoding = card["decoding"]
+    names = [each["name"] for each in card["scorers"]]
+    names[0] += " (headline)"
+    names += [f"{vote['name']} (vote)" for vote in card["votes"]]
+    decoding, shots = card["decoding"], card["shots"]
     how, limit = temperature_words(decoding["temperature"]), decoding["max_tokens"]
     if decoding["temperature"] and decoding["top_p"] is not None:
         how += f", top_p {decoding['top_p']:g}"
+    examples = f"{shots['count']} of your own" if shots["count"] else "none"
+    if rows := shots["rows"]:
+        drawn = shots["drawn_for_each_problem"]
+        examples = f"{len(rows)} of {shots['source']}{PLACES.get(shots['place'] or '', '')}, "
+        examples += "drawn anew for each problem" if drawn else "the same for every problem"
+        if card["example"] or not drawn:
+            listed = ", ".join(map(str, rows))
+            examples += f"\n{'rows of this problem' if drawn else 'rows'} {listed}"
     return [
         ("form", "chat: messages" if card["form"] == "chat" else "completion: one text"),
         ("dataset", card["dataset"]),
-        ("shots", _shots(card)),
+        ("shots", examples),
         ("decoding", f"{how}, {'no length limit' if limit is None else f'{limit} tokens'}"),
         ("stops", " ".join(map(repr, decoding["stop"])) or "none"),
         ("samples", f"{card['samples']} of each problem"),
-        ("scorers", "\n".join([*scorers, *(f"{vote['name']} (vote)" for vote in card["votes"])])),
-        ("source", card["source"]),
+        ("scorers", "\n".join(names)),
+        source,
         ("verified", card["verified"]),
     ]
 
 
-def _shots(card: Card) -> str:
-    shots = card["shots"]
-    if not shots["rows"]:
-        return f"{shots['count']} of your own" if shots["count"] else "none"
-    redrawn = shots["drawn_for_each_problem"]
-    where = ", ".join(filter(None, (
-        f"{len(shots['rows'])} of {shots['source']}", PLACES.get(shots["place"] or ""),
-        "drawn anew for each problem" if redrawn else "the same for every problem",
-    )))  # fmt: skip
-    if redrawn and not card["example"]:
-        return where
-    rows = ", ".join(map(str, shots["rows"]))
-    return f"{where}\n{'rows of this problem' if redrawn else 'rows'} {rows}"
-
-
-def _print_heading(card: Card, about: str, console: Console) -> None:
+def _print_part(card: Card, about: str, facts: Iterable[tuple[str, str]], console: Console) -> None:
+    """Print a heading, facts, links, and texts that a scorer reads otherwise than a person."""
     console.print(Text.assemble((card["name"], "bold"), (f"  {about}", "dim")), soft_wrap=True)
     console.print(card["summary"])
+    _print_fields(facts, console)
+    for link in card["links"]:  # without line breaks, so that a terminal can open them
+        console.print(f"  {link}", style="dim", soft_wrap=True)
+    if quirks := card.get("quirks"):
+        table = simple_table(["  completion", "gold", "says", "what it shows"])
+        for quirk in quirks:
+            says = "no answer" if quirk["says"] == "nothing read" else quirk["says"]
+            text = f"  {printable(quirk['completion'], keep='')}"
+            table.add_row(text, quirk["gold"], says, quirk["shows"])
+        console.print(table)
 
 
 def _print_fields(rows: Iterable[tuple[str, str]], console: Console) -> None:
@@ -124,17 +123,6 @@ def _print_fields(rows: Iterable[tuple[str, str]], console: Console) -> None:
     for name, value in rows:
         if value:
             table.add_row(f"  {name}", printable(value))
-    console.print(table)
-
-
-def _print_quirks(quirks: Sequence[Mapping[str, str]], console: Console) -> None:
-    if not quirks:
-        return
-    table = simple_table(["  completion", "gold", "says", "what it shows"])
-    for quirk in quirks:
-        says = "no answer" if quirk["says"] == "nothing read" else quirk["says"]
-        text = f"  {printable(quirk['completion'], keep='')}"
-        table.add_row(text, quirk["gold"], says, quirk["shows"])
     console.print(table)
 
 
@@ -149,7 +137,13 @@ def print_difference(
         width = (console.width - max(map(len, fields)) - 3 * GAP) // 2
         table = simple_table(["", *(folded(card["name"], width) for card in cards)])
         for field, values in fields.items():
-            table.add_row(field, *(_field_text(field, value, width) for value in values))
+            cells = []
+            for value in values:
+                text = repr(value) if field.startswith("prompt") and value else str(value)
+                if isinstance(value, list):
+                    text = "\n".join(folded(str(item), width) for item in value)
+                cells.append("none" if value in (None, "", []) else printable(text))
+            table.add_row(field, *cells)
         console.print(table)
     else:
         console.print("every field is the same")
@@ -162,16 +156,3 @@ def print_difference(
     console.print(f"prompts of {where}", style="bold")
     for line in lines:
         console.print(Text(printable(line), style=STYLES.get(line[:1], "")), soft_wrap=True)
-
-
-def _field_text(field: str, value: Any, width: int) -> str:
-    """Format a value: parts of a prompt exact to the character, lists with one word per line."""
-    if value in (None, "", []):
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        words = any(isinstance(item, str) for item in value)
-        lines = [folded(item, width) if field == "scorers" else str(item) for item in value]
-        return printable(("\n" if words else ", ").join(lines))
-    return printable(repr(value) if field.startswith("prompt") else str(value))
