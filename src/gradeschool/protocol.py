@@ -188,7 +188,9 @@ def _changed(protocol: Protocol, key: str, value: Any) -> Protocol:
         from gradeschool.datasets.load import load_dataset  # 10 ms, which most commands save
 
         if not Path(value).is_file():
-            raise InputError(f"there is no file {value!r} of examples")
+            raise InputError(
+                f"there is no file {value!r}; give a number of examples, or a JSONL file"
+            )
         examples, form, answer = load_dataset(value).problems, template.form, template.answer
         if form == "message" and not (answer and SHOTS in (template.system or "")):
             form = "turns"

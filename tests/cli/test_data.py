@@ -36,7 +36,7 @@ def test_data_without_a_network(
     assert gradeschool("data", "fetch", "sample").out.startswith("sample: shipped, /")
     verified = gradeschool("data", "verify")
     assert verified.status == 0
-    assert "gsm8k: not on this machine\n" in verified.out
+    assert "others are not on this machine" in verified.out
     assert "sample: ok, 48 problems\n" in verified.out
     assert gradeschool("data", "verify", "gsm8k").status == 2
     missing = run_script("score", "nope.jsonl")  # nothing is fetched for a file that is not there

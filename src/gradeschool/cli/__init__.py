@@ -118,9 +118,10 @@ def _status(raised: BaseException) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":  # click 8.1 has no such class
             say(error.format_message(), err=True)
             return error.exit_code
-        words = " ".join(error.format_message().split()).rstrip(".")
+        words = " ".join(error.format_message().split()).rstrip(".").replace(". Did", "; did")
         path = error.ctx.command_path if error.ctx else "gradeschool"
-        return _report(f"{words[:1].lower()}{words[1:]}; see `{path} --help`")
+        end = " S" if words.endswith("?") else "; s"
+        return _report(f"{words[:1].lower()}{words[1:]}{end}ee `{path} --help`")
     except click.ClickException as error:
         usage = StringIO()
         error.show(usage)

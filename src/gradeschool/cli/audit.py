@@ -32,7 +32,7 @@ def command(
     runs in a separate process with a time limit. Exit status: 0 no finding that counts, 1 at least
     one, 2 bad input.
 
-    Example: gradeschool audit rewards.py:score --allow false-reject/number-words
+    Example: gradeschool audit rewards.py:score --allow slow
     """
     from gradeschool.auditing.audit import audit, check_names
     from gradeschool.protocols.registry import get_usable_scorer

@@ -83,7 +83,7 @@ def command(
 
     Example: gradeschool compare runs/base runs/tuned
 
-    Example: gradeschool compare runs/new --at-least 0.8 --not-worse-than runs/old --margin 1
+    Example: gradeschool compare runs/new --not-worse-than runs/old --margin 1
 
     Example: gradeschool compare runs/build-124 --gate runs/build-123
     """

@@ -88,7 +88,7 @@ def fetch_command(names: tuple[str, ...]) -> None:
 @command.command("verify")
 @click.argument("names", nargs=-1)
 def verify_command(names: tuple[str, ...]) -> None:
-    """Check digests and row counts of datasets; of all that are on this machine if none is named.
+    """Check the digests and row counts of datasets, by default of all that are here.
 
     Exit status: 2 if one is wrong, or named and not on this machine.
     """
@@ -97,17 +97,21 @@ def verify_command(names: tuple[str, ...]) -> None:
     from gradeschool.datasets.sources import SOURCES
     from gradeschool.errors import DataError
 
-    failed = False
+    failed, absent = False, 0
     for source in [source_named(name) for name in names] or SOURCES.values():
         try:
             if find_file(source) is None:
-                failed = failed or bool(names)
-                say(f"{source.name}: not on this machine")
+                absent += 1
+                if names:
+                    failed = True
+                    say(f"{source.name}: not on this machine")
             else:
                 say(f"{source.name}: ok, {len(load_dataset(source.name))} problems")
         except DataError as error:
             failed = True
             say(f"{source.name}: {error}", err=True)
+    if absent and not names:
+        say(f"{absent} others are not on this machine; `gradeschool data fetch NAME` fetches one")
     sys.exit(2 if failed else 0)
 
 
@@ -175,7 +179,7 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     text of a problem once. It is an error if none is correct. A model trained on them has used the
     same labels as a verifier trained on the run, so it is a fair baseline for the verifier.
 
-    Example: gradeschool data right runs/samples --with gsm8k:train > right.jsonl
+    Example: gradeschool data right runs/mine --with gsm8k:train
     """
     from gradeschool.datasets.load import load_datasets
     from gradeschool.scoring.candidates import read_candidates
@@ -234,7 +238,7 @@ def label_steps_command(
     step is right if one of K continuations reaches the right answer (Math-Shepherd). Prints a JSON
     line for each solution, and counts on stderr.
 
-    Example: gradeschool data label-steps runs/samples --form trl -o steps.jsonl
+    Example: gradeschool data label-steps runs/mine --form trl -o steps.jsonl
     """
     from gradeschool.scoring.candidates import read_candidates
     from gradeschool.scoring.sources import check_sources

@@ -128,7 +128,7 @@ def command(
 
     Several models or protocols make one leaderboard: every model under every protocol.
 
-    Example: gradeschool eval -m http://localhost:8080/v1 -p lm-eval/gsm8k -p olmes/gsm8k-tulu
+    Example: gradeschool eval -m http://localhost:8080/v1 -p lm-eval/gsm8k
     """
     if loggers:
         from gradeschool.reports.loggers import check_loggers

@@ -65,7 +65,7 @@ def command(
     differ. Groups them by cause, most frequent first. In the text, brackets with a scorer's letter
     mark its extracted answer, and [!:...] marks the text that shows the cause.
 
-    Example: gradeschool explain answers.jsonl --scorer openai/2021 multi-pattern
+    Example: gradeschool explain runs/mine --scorer openai/2021 multi-pattern
     """
     from gradeschool.answers.failures import Failure
     from gradeschool.datasets.platinum import label_changes

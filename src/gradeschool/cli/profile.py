@@ -73,9 +73,9 @@ def command(
     that problem; p is corrected for the number of lines (Holm). Compares a set of other problems
     without pairs. Counts the causes of the errors that make up a loss.
 
-    Example: gradeschool profile -m http://localhost:8080/v1 -n 300 -o profile.html
+    Example: gradeschool profile -m http://localhost:8080/v1 -n 300
 
-    Example: gradeschool profile runs/gsm8k runs/gsm-plus runs/mgsm-de -o profile.html
+    Example: gradeschool profile runs/gsm8k runs/gsm-plus runs/mgsm-de
     """
     if (model is None) == (not runs):
         raise InputError("give either the runs of a profile or -m MODEL")

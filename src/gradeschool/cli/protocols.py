@@ -38,7 +38,7 @@ def command() -> None:
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @json_option
 def list_command(words: tuple[str, ...], as_json: bool) -> None:
-    """List protocols, scorers and votes; with words, those whose line has all of them."""
+    """List protocols, scorers and votes, or those with these words in their line."""
     from gradeschool.protocol import Protocol
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
     from gradeschool.scorer import Scorer
@@ -131,7 +131,7 @@ def _describe(name: str, dataset: str | None, usual: str | None = None) -> dict[
 @dataset_option
 @json_option
 def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
-    """Compare two protocols: every field that differs, and the prompts of the first problem.
+    """Compare two protocols, and their prompts of the first problem.
 
     Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k
     """

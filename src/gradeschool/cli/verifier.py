@@ -177,7 +177,7 @@ def finetune_command(**options: Any) -> None:
     Face model with training.json and losses.jsonl. For several processes, FSDP or DeepSpeed:
     `accelerate launch -m gradeschool verifier finetune ...`.
 
-    Example: gradeschool verifier finetune -m new:0.2M -d fresh:1:train:3000 -o models/mine
+    Example: gradeschool verifier finetune -m new:0.2M -d fresh:1:train -o mine
     """
     from gradeschool.verifier.base_model import PREFIX, needs_training_packages
 
@@ -214,7 +214,7 @@ def sample_command(
     correct. Running the same command again samples only what is missing; a larger -k adds samples.
     For other options, such as those of a server, run `gradeschool eval` with the same protocol.
 
-    Example: gradeschool verifier sample -m transformers/models/generator -d gsm8k:train -o samples
+    Example: gradeschool verifier sample -m transformers/mine -d fresh:1 -o runs/mine
     """
     from gradeschool.cli.eval import exit_status, run_job, warn_of_end
     from gradeschool.formats.samples import ReadOptions
@@ -271,8 +271,7 @@ def train_command(**options: Any) -> None:
     every token of a completion, whether the final answer will be correct, with a language loss on
     the reference solutions. Running the same command again resumes from the last checkpoint.
 
-    Example: gradeschool verifier train --generator models/generator --samples runs/samples -o
-    models/verifier
+    Example: gradeschool verifier train --generator mine --samples runs/mine -o judge
     """
     from gradeschool.verifier.base_model import needs_training_packages
 
@@ -297,7 +296,7 @@ def score_command(
     A RUN is a run folder or a sample file, as for `gradeschool score`. Skips completions that
     already have a score by this verifier, so an interrupted command resumes.
 
-    Example: gradeschool verifier score --verifier models/verifier runs/samples
+    Example: gradeschool verifier score --verifier judge runs/mine
     """
     from gradeschool.reports.progress import ProgressDisplay
     from gradeschool.scoring.candidates import read_candidates
@@ -320,14 +319,14 @@ def score_command(
 @option("-o --output", click.Path(path_type=Path), "Folder or file to write.", required=True,
         metavar="FOLDER|FILE.gguf")  # fmt: skip
 def export_command(folder: Path, output: Path) -> None:
-    """Export a verifier as a token classifier, or a small model as one file for llama.cpp.
+    """Export a verifier for transformers, or a model as GGUF.
 
     A folder: transformers' AutoModelForTokenClassification.from_pretrained(FOLDER) gives the
     verifier's value at each token as its only logit, without code from gradeschool. A FILE.gguf: of
     a model that `finetune -m new:SIZE` trained, or a verifier trained from it, with its head; use
     it as llama.cpp/FILE.gguf, or as --verifier FILE.gguf.
 
-    Example: gradeschool verifier export models/verifier -o verifier.gguf
+    Example: gradeschool verifier export judge -o judge.gguf
     """
     if output.suffix == ".gguf":
         from gradeschool.atomic import replacing
@@ -367,7 +366,7 @@ def rank_command(
     Prints what to select by, the accuracy of each selection strategy, also over the number of
     completions, and the AUC of the scores; intervals are clustered by problem.
 
-    Example: gradeschool verifier rank samples --verifier models/verifier --baseline greedy
+    Example: gradeschool verifier rank runs/mine --verifier judge
     """
     from gradeschool.reports.progress import ProgressDisplay
     from gradeschool.reports.ranking import as_json as plain
@@ -419,7 +418,7 @@ def bench_command(
     defines it, with intervals over problems, and of PRMBench its PRMScore. The threshold of scores
     is never chosen on the solutions that it is reported on.
 
-    Example: gradeschool verifier bench processbench --verifier models/verifier
+    Example: gradeschool verifier bench processbench --verifier judge
     """
     from gradeschool.reports.progress import ProgressDisplay
     from gradeschool.reports.ranking import bench_json, print_bench
@@ -456,7 +455,7 @@ def reproduce_command(
     preset: str, model: str | None, output: Path | None, figures: tuple[str, ...],
     seeds: int | None, jobs: int | None, dry_run: bool,
 ) -> None:  # fmt: skip
-    """Reproduce "Training Verifiers to Solve Math Word Problems" from nothing.
+    """Reproduce the paper from nothing, with a report.
 
     Generates problems, trains generators, verifiers and both controls, samples, scores, and writes
     report.md with the learning curve and every interval. Each stage is a gradeschool command;

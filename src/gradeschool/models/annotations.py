@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.calculator import LONGEST, OPEN, annotation_end
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # A byte-level vocabulary writes a space as "Ġ", a SentencePiece one as "▁" and bytes as "<0x3D>".
 SPACES = str.maketrans("Ġ▁", "  ")
@@ -36,13 +37,15 @@ class Annotations:
 
     def __init__(self, tokenizer: Any, size: int) -> None:
         """Set the tokenizer, and the number of the model's logits."""
+        import numpy
+
         self.tokenizer = tokenizer
         # fmt: off
         self.texts = [str(text or "").replace(EQUALS_BYTE, "=").translate(SPACES)
                       for text in tokenizer.convert_ids_to_tokens(range(min(size, len(tokenizer))))]
         # fmt: on
         self.texts += [""] * (size - len(self.texts))
-        self.watched: NDArray[np.bool_] = np.array(["=" in text for text in self.texts])
+        self.watched: NDArray[np.bool_] = numpy.array(["=" in text for text in self.texts])
         self.opening = {token for token, text in enumerate(self.texts) if "<" in text}
         self.closing = {token for token, text in enumerate(self.texts)
                         if ">" in text and "<" not in text}  # fmt: skip
