@@ -183,23 +183,19 @@ def test_scores_under_platinum_are_those_of_its_own_problems(
 
 
 @pytest.mark.official
-def test_explain_under_platinum_leaves_removed_problems_out(
+def test_a_text_with_platinums_gold_is_a_suspected_label(
     gradeschool: Command, data: Path, tmp_path: Path
 ) -> None:
     rows = [{"index": 4, "completion": "1"}, {"index": 288, "completion": "4"}]
     path = jsonl(tmp_path / "a.jsonl", rows)
     plain = gradeschool("explain", path, "-d", "gsm8k", "--json").json()
     assert (plain["correct"], plain["causes"]) == (0, {"suspected label": 1, "wrong value": 1})
-    options = ("-d", "gsm8k", "--labels", "platinum", "--json")
-    layered = gradeschool("explain", path, *options).json()
-    assert (layered["completions"], layered["correct"], layered["causes"]) == (1, 1, {})
 
 
-@pytest.mark.parametrize("verb", ["score", "explain"])
 def test_platinum_is_for_the_official_test_split_alone(
-    gradeschool: Command, run_of_four: Path, verb: str
+    gradeschool: Command, run_of_four: Path
 ) -> None:
-    result = gradeschool(verb, run_of_four, *SAMPLE, "--labels", "platinum")
+    result = gradeschool("score", run_of_four, *SAMPLE, "--labels", "platinum")
     assert result.status == 2
     assert (
         "gradeschool: Platinum's labels are for the official test split of GSM8K, and 'sample' is "

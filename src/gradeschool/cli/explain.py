@@ -15,7 +15,6 @@ from gradeschool.cli.options import (
     exit_for_faults,
     files_and_scorers,
     json_option,
-    labels_option,
     marks_option,
     print_json,
     read_options,
@@ -43,21 +42,13 @@ MOST_NAMED = 4  # scorers named in a sentence
                    "scorer's.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(min=0), default=10, show_default=True,
               help="Completions to show, taken from each cause in turn.")  # fmt: skip
-@labels_option
 @dataset_option
 @json_option
 def command(
-    arguments: tuple[str, ...],
-    scorers: tuple[str, ...],
-    thinking_marks: tuple[str, ...],
-    problem: str | None,
-    cause: str | None,
-    flags: bool,
-    limit: int,
-    labels: str | None,
-    dataset: str | None,
+    arguments: tuple[str, ...], scorers: tuple[str, ...], thinking_marks: tuple[str, ...],
+    problem: str | None, cause: str | None, flags: bool, limit: int, dataset: str | None,
     as_json: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Show why completions are right or wrong: extracted answer, verdict and cause.
 
     FILE is a run folder or a sample file; FILE#NAME selects one run of several. With one scorer,
@@ -73,7 +64,7 @@ def command(
     from gradeschool.reports.explanation import as_json as case_json
     from gradeschool.reports.explanation import explained_cases, print_cases, print_groups
     from gradeschool.scoring.causes import Side
-    from gradeschool.scoring.sources import choose_runs, open_sources, relabelled, split_run
+    from gradeschool.scoring.sources import choose_runs, open_sources, split_run
     from gradeschool.scoring.table import choose_scorers, scorer_for
 
     files, names = files_and_scorers(arguments, scorers, thinking_marks)
@@ -92,8 +83,10 @@ def command(
     if flags and len(chosen) > 1:
         raise InputError(f"--flags compares the file with one scorer, not {len(chosen)}")
 
-    selected = runs = [each.run for each in choose_runs(files, read_options(dataset), warn)]
+    runs = [each.run for each in choose_runs(files, read_options(dataset), warn)]
     [source] = open_sources([str(path)], read_options(dataset), lambda message: None)
+    changes = {run.name: label_changes(source.dataset.problems, run.problems()) for run in runs}
+    total, faults = sum(len(run.samples) for run in runs), sum(run.faults for run in runs)
     if problem is not None:
         runs = [
             replace(run, samples=[s for s in run.samples if s.problem and s.problem.id == problem])
@@ -104,18 +97,10 @@ def command(
                 f"no completion answers the problem {problem!r}; give an id that `gradeschool "
                 "explain` prints: for GSM8K the row, counted from 0"
             )
-    if labels:
-        runs = relabelled(runs, source.dataset)
-    official = () if labels else source.dataset.problems
-    changes = {run.name: label_changes(official, run.problems()) for run in selected}
-
-    total = sum(len(run.samples) for run in runs)
     differing = len(chosen) > 1 and problem is None
     every = list(explained_cases(runs, chosen, changes, differing))
-    shown = [case for case in every if words in case.group]
-    first = chosen[0].name
+    shown, first = [case for case in every if words in case.group], chosen[0].name
     fields: dict[str, Any] = {"completions": total}
-    heading = ""
     if flags:
         flagged = [case for case in every if case.sample.flag is not None and not case.failed]
         if not flagged:
@@ -129,15 +114,15 @@ def command(
             "calls correct"
         )
     elif problem is not None:
-        fields["completions"] = len(shown)
+        fields["completions"], heading = len(shown), ""
     elif differing:
         fields["groups"] = dict(Counter(case.group for case in shown).most_common())
         who = f"{', '.join(scorer.name for scorer in chosen[:-1])} and {chosen[-1].name}"
         who = f"{len(chosen)} scorers" if len(chosen) > MOST_NAMED else who
         heading = f"{who} differ on {len(shown)} of {total} completions"
     else:
-        right = sum(verdict.correct for case in every for verdict in case.verdicts)
-        errors = sum(case.failed for case in every) + sum(run.faults for run in runs)
+        right = sum(case.verdicts[0].correct for case in every if case.verdicts)
+        errors = sum(case.failed for case in every) + faults
         shown = [case for case in shown if case.group]
         causes = dict(Counter(case.group for case in shown).most_common())
         fields |= {"scorer": first, "correct": right, "error": errors, "causes": causes}
@@ -158,4 +143,4 @@ def command(
             print_cases(shown[:limit], len(shown), console)
         else:
             print_groups(shown, len(shown) if differing else total, limit, console)
-    exit_for_faults(sum(run.faults for run in selected))
+    exit_for_faults(faults)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import cycle
 from string import ascii_uppercase as LETTERS
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -63,21 +64,20 @@ def explained_cases(
 ) -> Iterator[Case]:
     """Yield the completions of runs with verdicts and causes, in file order.
 
-    changes: of labels, by the name of the run. disagreements: only
-    completions on which the scorers' outcomes differ. Rows without a problem are left out.
+    changes: of labels, by the name of the run. disagreements: only completions on which the
+    scorers' outcomes differ. Rows without a problem are left out.
     """
     for run in runs:
-        table, of_run = ScoredTable(run, scorers), changes.get(run.name, {})
-        for sample, verdicts, causes, _ in explained_samples(table, of_run, disagreements):
-            if sample.problem is None:
-                continue
+        table = ScoredTable(run, scorers)
+        for sample, verdicts, causes, _ in explained_samples(
+            table, changes.get(run.name, {}), disagreements
+        ):
+            assert sample.problem is not None  # noqa: S101  (for the type checker)
             kind = " / ".join(verdict.outcome.value for verdict in verdicts)
             # Of several scorers, those that err are named; if none does, why the text is not right.
-            erring = [
-                f"{LETTERS[index % len(LETTERS)]} {cause}"
-                for index, cause in enumerate(causes)
-                if cause and cause.side is not Side.TEXT and len(causes) > 1
-            ]
+            named = zip(cycle(LETTERS), causes, strict=False)
+            erring = [f"{letter} {cause}" for letter, cause in named
+                      if cause and cause.side is not Side.TEXT and len(causes) > 1]  # fmt: skip
             group = ", ".join(erring or [str(cause) for cause in causes if cause][:1])
             yield Case(run.name, sample, sample.problem, verdicts, causes, kind, group)
 
@@ -91,18 +91,15 @@ def print_groups(cases: Sequence[Case], total: int, limit: int, console: Console
     for case in cases:
         kind = case.kind.replace("_", " ") if len(case.causes) > 1 else ""
         groups.setdefault((kind, case.group), []).append(case)
-    ordered = dict(sorted(groups.items(), key=lambda item: -len(item[1])))
-    width = max((len(kind) for kind, _ in ordered), default=0)
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    width = max((len(kind) for kind, _ in groups), default=0)
     counted: Counter[str] = Counter()
-    for (kind, causes), group in ordered.items():
+    for (kind, causes), group in ordered:
         heading = f"{kind:{width}}  {causes}" if kind else causes
         if len(group[0].verdicts) > len(STYLES):  # too many to name
             outcomes = Counter(verdict.outcome for verdict in group[0].verdicts)
-            heading = ", ".join(
-                f"{outcomes[outcome]:2d} {outcome.value.replace('_', ' ')}"
-                for outcome in Outcome
-                if outcomes[outcome]
-            )
+            heading = ", ".join(f"{outcomes[each]:2d} {each.value.replace('_', ' ')}"
+                                for each in Outcome if outcomes[each])  # fmt: skip
         counted[heading] += len(group)
     lines = counted.most_common(MOST_KINDS)
     if rest := counted.total() - sum(number for _, number in lines):
@@ -110,13 +107,10 @@ def print_groups(cases: Sequence[Case], total: int, limit: int, console: Console
     for heading, number in lines:
         share = percent(number / total, 1)
         console.print(f"{number:6d}  {share:>7}  {heading}".rstrip(), soft_wrap=True)
-    turns = sorted(
-        (turn, place, case)
-        for place, group in enumerate(ordered.values())
-        for turn, case in enumerate(group[:limit])
-    )  # fmt: skip
-    print_cases([case for _, _, case in sorted(turns[:limit], key=lambda turn: turn[1])],
-                len(cases), console)  # fmt: skip
+    turns = sorted((turn, place) for place, (_, group) in enumerate(ordered)
+                   for turn in range(min(len(group), limit)))[:limit]  # fmt: skip
+    examples = [ordered[place][1][turn] for turn, place in sorted(turns, key=lambda pair: pair[1])]
+    print_cases(examples, len(cases), console)
 
 
 def print_cases(cases: Sequence[Case], total: int, console: Console) -> None:
@@ -142,17 +136,12 @@ def _print_case(case: Case, console: Console) -> None:
     for index, verdict in enumerate(case.verdicts):
         read = verdict.answer and (verdict.answer.value, verdict.answer.span)
         alike.setdefault((verdict.outcome, read) if many else index, []).append(index)
-    lines = [
-        (LETTERS[number % len(LETTERS)], STYLES[number % len(STYLES)], members)
-        for number, members in enumerate(sorted(alike.values(), key=len, reverse=many))
-    ]
-    marks, evidence = [], set()
-    for letter, style, (first, *_) in lines:
-        answer, cause = case.verdicts[first].answer, case.causes[first]
-        if answer and answer.span:
-            marks.append(Mark(*answer.span, letter, style))
-        if cause and cause.cause.span:
-            evidence.add(cause.cause.span)
+    lines = list(zip(cycle(LETTERS), cycle(STYLES),
+                     sorted(alike.values(), key=len, reverse=many), strict=False))  # fmt: skip
+    marks = [Mark(*answer.span, letter, style) for letter, style, (first, *_) in lines
+             if (answer := case.verdicts[first].answer) and answer.span]  # fmt: skip
+    evidence = {cause.cause.span for _, _, (first, *_) in lines
+                if (cause := case.causes[first]) and cause.cause.span}  # fmt: skip
     marks += [
         Mark(start, end, EVIDENCE, EVIDENCE_STYLE)
         for start, end in sorted(evidence)
@@ -223,17 +212,17 @@ def marked(text: str, marks: Sequence[Mark]) -> Text:
 
 def as_json(case: Case) -> dict[str, Any]:
     """Return a completion with its verdicts and causes as JSON values."""
-    verdicts = [
-        {
+    verdicts: list[dict[str, Any]] = []
+    for verdict in case.verdicts:
+        answer = verdict.answer
+        verdicts.append({
             "scorer": verdict.scorer,
             "outcome": verdict.outcome.value,
             "reason": verdict.reason,
-            "read": verdict.answer and verdict.answer.text,
-            "value": verdict.answer and verdict.answer.value,
-            "span": verdict.answer and verdict.answer.span and list(verdict.answer.span),
-        }
-        for verdict in case.verdicts
-    ]
+            "read": answer and answer.text,
+            "value": answer and answer.value,
+            "span": answer and answer.span and list(answer.span),
+        })  # fmt: skip
     causes = [
         explained and {
             "side": explained.side.value,
@@ -243,16 +232,17 @@ def as_json(case: Case) -> dict[str, Any]:
         }
         for explained in case.causes
     ]  # fmt: skip
+    sample = case.sample
     return {
         "run": case.run,
         "problem": case.problem.id,
-        "sample": case.sample.sample,
-        "row": case.sample.row,
+        "sample": sample.sample,
+        "row": sample.row,
         "gold": case.problem.gold,
-        "completion": case.sample.text,
+        "completion": sample.text,
         "kind": case.kind,
         "group": case.group,
         "verdicts": verdicts,
         "causes": causes,
-        **({} if case.sample.flag is None else {"flag": case.sample.flag}),
+        **({} if sample.flag is None else {"flag": sample.flag}),
     }

@@ -6,12 +6,10 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import Dataset, is_here, load_dataset, load_datasets
-from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import (
@@ -344,20 +342,3 @@ def folder_notes(path: Path, stored: int, warn: Warn) -> tuple[str, ...]:
     )
     warn(f"{str(path)!r}: {note}")
     return (note,)
-
-
-def relabelled(runs: Sequence[Run], dataset: Dataset) -> list[Run]:
-    """Return runs with the golds of GSM8K-Platinum, without the problems that it removed.
-
-    Raises InputError if the dataset is not the official test split of GSM8K.
-    """
-    changes = platinum_changes(dataset.problems, dataset.name)
-    relabelled_runs = []
-    for run in runs:
-        samples = []
-        for sample in run.samples:
-            problem = sample.problem and changes.get(sample.problem.id, sample.problem)
-            if problem or not sample.problem:
-                samples.append(sample._replace(problem=problem))
-        relabelled_runs.append(replace(run, samples=samples))
-    return relabelled_runs
