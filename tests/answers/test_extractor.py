@@ -373,3 +373,11 @@ def test_a_command_that_only_shows_a_number_is_no_algebra(command: str) -> None:
 def test_what_governs_judges_and_bounds_a_number(text: str, answer: str | None) -> None:
     found = extract_final_answer(text)
     assert (found and found.value) == answer
+
+
+@pytest.mark.parametrize(
+    ("unit", "value"), [("minutes", "150"), ("hours and minutes", "2:30"), ("", "2:30")]
+)
+def test_a_compound_is_in_its_smaller_unit_if_only_that_is_asked_for(unit: str, value: str) -> None:
+    found = extract_final_answer("It takes 2 hours and 30 minutes.", f"How many {unit} is it?")
+    assert found is not None and found.value == value

@@ -384,8 +384,10 @@ def _slip(equation: Equation) -> Slip | None:
 
 
 def _is_unclear(tokens: Sequence[Token]) -> bool:
-    """Return whether the meaning is ambiguous: "50 + 30%", a range ("days 1-8"), "0900-0130"."""
+    """Return whether the meaning is ambiguous: "50 + 30%", "28 / 1/5", "days 1-8", "0900-0130"."""
     kinds = [token.kind for token in tokens]
+    if kinds.count("over") > 1 or "times num over" in " ".join(kinds):
+        return True
     percents = kinds.count("percent")
     if percents and {"plus", "minus"} & set(kinds) and percents < kinds.count("num"):
         return True
@@ -428,8 +430,6 @@ def _values(tokens: Sequence[Token]) -> list[Fraction]:
     forms = [tokens, tokens[1:]] if kinds and tokens[0].kind == "minus" else [tokens]  # a bullet
     if "plus" in kinds and (term := _last_term(tokens)):
         forms.append(term)
-    if "over" in kinds and (bound := _bound(tokens)) != tokens:
-        forms.append(bound)
     values = []
     for form, percent, in_order in product(forms, percents, chained):
         value = evaluate_tokens(form, EXACT, percent=percent, in_order=in_order, juxtaposed=True)
@@ -442,19 +442,3 @@ def _last_term(tokens: Sequence[Token]) -> Sequence[Token]:
     """Return the tokens after the last "+", for a term worked out alone: "22 + 3 x 6 = 18"."""
     index = max(index for index, token in enumerate(tokens) if token.kind == "plus")
     return tokens[index + 1 :] if any(token.kind == "times" for token in tokens[index:]) else ()
-
-
-def _bound(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return the tokens with brackets around "a/b" after "*" or "/": "28 / 1/5" is 140."""
-    bound: list[Token] = []
-    index = 0
-    while index < len(tokens):
-        kinds = [token.kind for token in tokens[index : index + 4]]
-        bound.append(tokens[index])
-        index += 1
-        if kinds in (["over", "num", "over", "num"], ["times", "num", "over", "num"]):
-            first, last = tokens[index], tokens[index + 2]
-            left, right = (Token(kind, "", first.start, last.end) for kind in ("left", "right"))
-            bound.extend((left, *tokens[index : index + 3], right))
-            index += 3
-    return bound

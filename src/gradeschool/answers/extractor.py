@@ -9,9 +9,8 @@ of a sentence (`candidates`). Deterministic, linear, no model.
 from __future__ import annotations
 
 import re
-from itertools import islice
 
-from gradeschool.answers.assertion import DENIALS, doubt, is_part_of_expression, is_plainly_stated
+from gradeschool.answers.assertion import doubt, is_part_of_expression, is_plainly_stated
 from gradeschool.answers.candidates import (
     EQUALS,
     OPERAND_AFTER,
@@ -19,31 +18,22 @@ from gradeschool.answers.candidates import (
     UNRESOLVED,
     has_equals,
     has_unit,
-    is_given,
-    offers_value,
     sentence_numbers,
     skip_lead,
     stated_number,
 )
 from gradeschool.answers.quantities import (
     KILOS,
-    TEXT_COMMAND,
     WrittenNumber,
     canonical,
-    in_smaller_unit,
-    is_number,
     quantities,
     quantity_at,
     same_value,
     shifted,
-    without_text_commands,
 )
 from gradeschool.answers.question import (
-    FEWEST_WORDS,
-    MOST_OF,
     groups_by_points,
     question_hints,
-    restated_share,
     restates_question,
     stem,
 )
@@ -51,11 +41,9 @@ from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.answers.statements import (
     CONCLUSION,
     REVISION,
-    AnswerSection,
     Confidence,
     ExtractedAnswer,
     Sentence,
-    announces_step,
     before_check,
     breaks_off,
     first_sentence_end,
@@ -71,76 +59,62 @@ __all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer", "rests_on_gu
 # A statement with more text than this after it is not examined again.
 LONGEST_TAIL = 20_000
 DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
-# After one of these, a text still works something out.
-DERIVED = re.compile(
-    r"(?i)\b(?:therefore|thus|hence|so|if|to\s(?:find|calculate|determine|get)|first,|need\sto|let)\b"
-)
-# Within the sentence of another number.
-RETRACTION = re.compile(r"(?i)\b(?:wait|correction|oops|should\s(?:actually\s)?be)\b")
 # Between two numbers: the first is taken back in a sentence of its own.
 TAKEN_BACK = re.compile(
-    r"(?i)\b(?:(?:that|this|it)(?:['’]s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct))|scratch\sthat"
-    r"|i\s(?:meant|forgot|miscounted|misread|overlooked|made\s(?:a|an)\s(?:mistake|error))|strike\sthat)\b"
-    r"|\n\s{0,3}(?:no|sorry),\s|\sis\s(?:wrong|incorrect)[;,.]"
+    r"(?i)\b(?:(?:that|this|it)(?:['’]s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct))"
+    r"|wait|correction|oops|scratch\sthat|i\s(?:meant|forgot|miscounted|misread|overlooked|made\s(?:a|an)\s(?:mistake"
+    r"|error))|strike\sthat)\b|\n\s{0,3}(?:no|sorry),\s|\sis\s(?:wrong|incorrect)[;,.]"
 )
+# After a number that is no answer: "might think it is 12, but it is 15".
+CORRECTED = re.compile(r"[^\n\d]{0,80}(?:\bbut\b|[.!?]\s)")
 CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
-EXPLANATION = re.compile(r"(?i)\n[\s*#]{0,6}explanation\b")
-# "If she had bought 3 more, she would have paid $49."
-HYPOTHESIS = re.compile(
-    r"(?i)\bif\b|\bshould\s\w+\s|\bhad\s\w+\s|\bwith\b|\bwould(?:\shave|['’]ve)\b"
-)
-HYPOTHESIS_ASKED = re.compile(r"(?i)\b(?:would|could|if|suppose|assuming)\b")
 # Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 INLINE_CHOICES = re.compile(
     r"\s{0,9}(?:(?:[Oo]ption|[Cc]hoice)s?:|\(?[Aa][.:)] .{1,30}\(?[Bb][.:)] ).{1,80}\s{0,9}"
 )
-ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
+# A number that is the whole first line, or sentence, except for its unit.
+HEADLINE = re.compile(
+    r" ?(?:[A-Za-z%°]{1,14} ?){0,3}(?:[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n|(?<=[a-z]) ?\. )"
+)
 BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
 LABELLED = re.compile(
-    r"(?:[-*•]\s)?[*]{0,2}(?P<label>[A-Za-z][A-Za-z' ]{1,40})[*]{0,2}:[*\s]{0,3}"
-    r"\$?[\d.,]++[^\n=:\d]{0,20}"
+    r"[-*• ]{0,3}([A-Za-z][A-Za-z' ]{1,40})[*]{0,2}:[*\s]{0,3}\$?\d[\d.,]*\.?\s*\Z"
 )
+MOST_ITEMS = 6
+ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
 TOTAL = re.compile(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
 # A text that contains one of these gives no answer.
 UNKNOWN = re.compile(
-    r"(?i)\b(?:(?:cannot|can\snot|could\snot|can['’]t|(?:im|not\s)possible\sto|unable\sto)\s(?:be\s)?"
-    r"(?:\w+ly\s)?(?:determine|answer|solve|calculate|tell|say|know|find|compute|give|provide)[dn]?"
-    r"|(?:not|n['’]t(?:\s\w+)?)\s(?:enough|sufficient|what)|insufficient|unknown"
-    r"|(?:problem|question)(?:\s\w+){0,3}\s(?:incorrect|flawed|inconsistent)"
+    r"(?i)\b(?:(?:cannot|can\snot|could\snot|can['’]t|(?:im|not\s)possible\sto"
+    r"|unable\sto)\s(?:be\s)?(?:\w+ly\s)?(?:determine|answer|solve|calculate|tell|say|know|find"
+    r"|compute|give|provide)[dn]?|(?:not|n['’]t(?:\s\w+)?)\s(?:enough|sufficient|what)"
+    r"|insufficient|unknown|(?:problem|question)(?:\s\w+){0,3}\s(?:incorrect|flawed|inconsistent)"
     r"|(?:error|mistake|inconsistency)\sin\sthe\s(?:problem|question))\b"
 )
-DOUBTS = (
-    "not", "’t", "'t", "ossible", "nsufficient", "nknown", "nable", "ncorrect", "nconsistent",
-    "flawed", "n the problem", "n the question",
-)  # fmt: skip
 OUTPUT = re.compile(
     r"(?:```(?:output|text|plaintext|result)?[ \t]*\n([^`]{1,400})\n?```(?:\s{0,3}[^\n\d`]{0,80})?"
     r"|\n#(?!#)[ \t]?(?:[Oo]utput|[Rr]esult|[Pp]rints)?:?[ \t]?([^\n]{1,80}))\s*$"
 )
-HEADLINE = re.compile(
-    r" ?(?:[A-Za-z%°]{1,14} ?){0,3}[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n| (?:[A-Za-z%°]{1,14} ?){1,3}\. "
-)
-# A program, or the body of a function.
-PROGRAM = re.compile(
-    r"\s*(?:def [a-z_]\w*\(|from \w+ import |import [a-z]+\n)"
-    r"|(?:[ \t]*+(?:#[^\n]*+|[a-z_]\w*+ [-+*/]?= [^\n]++)\n){2,80}[ \t]*+return "
-)
 # A program that is not run: its last line prints or returns a name.
 PROGRAM_END = re.compile(r"\n[ \t]*(?:print\([^\n]{1,200}\)|return [a-z_]\w*)\s{0,9}\Z")
-# Minimum share of the asked words in a sentence that is repeated over and over, to be an answer.
-ANSWERED = 0.4
+# Two amounts, and how many of the smaller unit are in the larger one.
+COMPOUND = re.compile(r"(\d+)[\s-]{0,12}([a-z]+)\.?,?\s+(?:and\s+)?(\d+)[\s-]{0,12}([a-z]+)\.?")
+RATIOS = {
+    "hour": 60, "minute": 60, "foot": 12, "pound": 16, "week": 7, "year": 12, "day": 24,
+    "meter": 100,
+}  # fmt: skip
+SOME_OF = 0.4  # the share of asked words in a sentence that is repeated, to be an answer
 DIGIT = re.compile(r"\d")
-MOST_STRONGER, SHORTEST_REPEATED, MOST_DENIED = 6, 15, 30
+SHORTEST_REPEATED = 15
 # Of digits: those of a number that may be absurd, and of no answer at all.
 FEWEST_ABSURD, MOST_DIGITS, MOST_BEFORE = 7, 25, 100
 # After a stated number: it answers only a part.
 LIMITED = re.compile(
-    r"[^\w\n]{0,8}\s{0,3}(?:That|This|It)(?:['’]s| is)(?: only| just)?"
-    r" (?:the \w+ )?(?:for|per|in|of|from) "
-    r"(?:one|a|an|each|every|per|only|the first|\w+(?=[.,;]))\b"
+    r"[^\w\n]{0,8}\s{0,3}(?:That|This|It)(?:['’]s| is)(?: only| just)? (?:the \w+ )?(?:for|per|in"
+    r"|of|from) (?:one|a|an|each|every|per|only|the first|\w+(?=[.,;]))\b"
 )
 # "5.600" is a number of thousands in texts of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
@@ -158,12 +132,10 @@ def extract_final_answer(
     """
     region = committed_region(text, question, tuple(marks))
     statement = last_statement(region.text, region.start, region.end, question)
-    if isinstance(statement, ExtractedAnswer) and _is_absurd(region, statement, question):
+    if statement is not None and _is_absurd(region, statement, question):
         statement = last_statement(region.text, region.start, statement.start, question)
         region = region._replace(end=statement.end if statement else region.text.rfind("\n") + 1)
-    if isinstance(statement, AnswerSection):
-        answer = _in_section(region, statement, question)
-        statement = answer if isinstance(answer, ExtractedAnswer) else None
+    answer: ExtractedAnswer | None
     if statement is not None:
         answer = _revised(region, statement, question)
     elif region.thinking:
@@ -172,22 +144,40 @@ def extract_final_answer(
         answer = _closing(region, region.start, region.end, question)
         if answer is None:
             answer = _printed(text, region)
-    if answer is None or answer.value == UNRESOLVED:
-        return None
-    if is_part_of_expression(region.text, answer.start, answer.end) or _is_disowned(
-        region, answer, question
+    disowned = answer and _disowned(region, answer, question)
+    if (
+        disowned
+        and answer is not None
+        and statement is not None
+        and CORRECTED.match(region.text, answer.end, region.end)
     ):
+        answer = _closing(region, answer.end, region.end, question)
+        disowned = answer and _disowned(region, answer, question)
+    if answer is not None and disowned == "one of several":
+        others = quantities(region.text, answer.end, region.end)
+        both = next((other for other in others), WrittenNumber("", 0, answer.end))
+        return answer._replace(value=f"{answer.value} or {both.value}", end=both.end)
+    if answer is None or disowned:
         return None
     return _in_convention(region, answer, question)
 
 
-def _is_disowned(region: Region, answer: ExtractedAnswer, question: str) -> bool:
-    """Return whether the sentence of an answer does not assert it."""
+def _disowned(region: Region, answer: ExtractedAnswer, question: str) -> str | None:
+    """Return why an answer is unresolved, part of an expression, or not asserted, else None."""
     text, number = region.text, WrittenNumber(*answer[:3])
+    if answer.value == UNRESOLVED:
+        return "unresolved"
     if is_plainly_stated(text, number):
-        return False
-    marked = answer.confidence is Confidence.STATED
-    return doubt(text, region.start, region.end, number, question, marked) is not None
+        return None
+    line = text[text.rfind("\n", region.start, number.start) + 1 : number.start]
+    marked = (
+        answer.confidence is Confidence.STATED
+        or "####" in line
+        or (":" in line and len(line.rpartition(":")[2]) < 24)  # "Answer: up to 15"
+    )
+    if is_part_of_expression(text, number.start, number.end):
+        return "an expression"
+    return doubt(text, region.start, region.end, number, question, marked)
 
 
 def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
@@ -205,10 +195,9 @@ def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
         return False
     if stated.value in text[region.start : stated.start].replace(",", "").replace(" ", ""):
         return False
-    before: ExtractedAnswer | AnswerSection | None
     place = text.rfind("\n", region.start, stated.start)
     before = last_statement(text, region.start, max(place, region.start), question)
-    if not isinstance(before, ExtractedAnswer):
+    if before is None:
         before = _closing(region._replace(end=max(place, region.start)), region.start,
                           max(place, region.start), question)  # fmt: skip
     return before is not None and len(before.value) + 3 < digits
@@ -217,19 +206,6 @@ def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
 def rests_on_guess(answer: ExtractedAnswer | None) -> bool:
     """Return whether an answer is only the last number of a text without a conclusion."""
     return answer is not None and answer.confidence is Confidence.GUESSED
-
-
-def _in_section(region: Region, section: AnswerSection, question: str) -> ExtractedAnswer | None:
-    """Return the answer in a longer piece of text after a marker: a statement or last sentence."""
-    text, start, end = region.text, section.start, section.end
-    inner = last_statement(text, start, end, question)
-    if isinstance(inner, ExtractedAnswer):
-        return inner
-    answer = _closing(region, start, end, question)
-    if answer is None:
-        return None
-    confidence = answer.confidence if "\n" in text[start:end].strip() else Confidence.STATED
-    return answer._replace(how=section.how, confidence=confidence)
 
 
 def _revised(region: Region, stated: ExtractedAnswer, question: str) -> ExtractedAnswer:
@@ -241,8 +217,6 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     text, end = region.text, region.end
     if end - stated.end > LONGEST_TAIL or DIGIT.search(text, stated.end, end) is None:
         return stated
-    if _is_taken_back(text, stated, end, question):
-        return stated._replace(value=UNRESOLVED)
     last = _last_with_number(text, stated.end, end)
     if last is None:
         return stated
@@ -250,13 +224,12 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     if number is None or number.value == UNRESOLVED or same_value(number.value, stated.value):
         return stated
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
-    retracted = RETRACTION.search(text, stated.end, number.start)
     concludes = CONCLUSION.match(text, last.start, last.end) is not None
     restates = restates_question(text[last.start : last.end], question)
     limited = LIMITED.match(text, stated.end, number.start) is not None
     total = TOTAL.search(text, last.start, number.end + 24) is not None
     checks = CHECK.search(text, stated.end, number.start) is not None or (
-        not question and EXPLANATION.search(text, stated.end, number.start) is not None
+        not question and "Explanation" in text[stated.end : number.start]
     )
     # "Step 2: \\boxed{30}. The total is 12 + 30 = 42." goes on from what was boxed.
     goes_on = (
@@ -270,22 +243,13 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
             or limited
             or has_equals(text, max(region.start, stated.start - 12), stated.start)
         )
-        and HYPOTHESIS.search(text, last.start, number.start) is None
+        and " would " not in text[last.start : number.start]
     )
-    if (
-        not retracted
-        and not goes_on
-        and not (worked_out and (concludes or restates))
-        and offers_value(text, last.start, last.end, stated.value)
-    ):
-        return stated
     if breaks_off(text, last, number, question):
         return stated
     taken_back = (
-        RETRACTION.search(text, last.start, number.start)
-        or (REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end))
-        or TAKEN_BACK.search(text, stated.end, number.start)
-    )
+        REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
+    ) or TAKEN_BACK.search(text, stated.end, number.start)
     working_follows = (
         worked_out
         and text[number.end : number.end + 1] != ")"
@@ -300,15 +264,6 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         how = f"concluded after {stated.value} was stated"
         return ExtractedAnswer(*number, how, Confidence.CONCLUDED)
     return stated
-
-
-def _is_taken_back(text: str, stated: ExtractedAnswer, end: int, question: str) -> bool:
-    """Return whether a later sentence denies the stated number: "No, 15 is wrong"."""
-    return any(
-        same_value(number.value, stated.value)
-        and doubt(text, stated.end, end, number, question) in DENIALS
-        for number in islice(quantities(text, stated.end, end), MOST_DENIED)
-    )
 
 
 def _is_operand(text: str, start: int, end: int, value: str) -> bool:
@@ -363,118 +318,47 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     whole = region.ran_on or end < region.end
     if INLINE_CHOICES.fullmatch(text, start, end):
         return None
-    if CHOICES.search(text, max(start, end - 300), end) and not ONE_LINE.fullmatch(
-        text, start, end
-    ):
+    begin = max(start, end - 300, text.rfind("nswer", start, end))
+    if CHOICES.search(text, begin, end) and not ONE_LINE.fullmatch(text, start, end):
         return None
-    if PROGRAM.match(text, start, end) or PROGRAM_END.search(text, max(start, end - 240), end):
+    if PROGRAM_END.search(text, max(start, end - 240), end):
         return None
     limit = end
     end = before_check(text, start, end)
     sentences = list(last_sentences(text, start, end))
-    repeats = False
-    doubts = sentences and any(map(text[sentences[-1].start : end].__contains__, DOUBTS))
     for index, sentence in enumerate(sentences):
         span = sentence.start, sentence.end
         number = stated_number(text, *span, question)
         last = index == 0 and end == limit
         if last and not whole and breaks_off(text, sentence, number, question):
             return None
-        if last and announces_step(text, sentence):
+        if UNKNOWN.search(text, *span) or is_next_item(text, sentence, end):
             return None
-        if (doubts and UNKNOWN.search(text, *span)) or is_next_item(text, sentence, end):
-            return None
-        if (
-            number is None
-            or is_aside(text, sentence)
-            or _is_hypothetical(text, sentence, number, question)
+        written = text[sentence.start : sentence.end].rstrip()
+        if number is None or is_aside(text, sentence):
+            works = has_equals(text, region.start, region.end)
+            asks = not question or _is_asked(text, sentence, question)
+            if last and written.endswith("?") and not works and asks:
+                return None  # the question again, and nothing else
+            continue
+        if is_repetitive(text, sentence, region.start, region.end) and (
+            sentence.cut
+            or not restates_question(written, question, SOME_OF)
+            or number.value in question_hints(question).values
         ):
-            if last and _ends_in_question(region, sentence, question):
-                return None
-            continue
-        if _is_repetitive(region, sentence, number, question):
             return None
-        if doubt(text, *span, number, question, _is_marked(text, sentence, number)):
-            return None
-        head = _headline(text, start, end, sentence, number, question) or _opening(
-            text, start, sentence, number, question
-        )
-        if head is not None:
-            return ExtractedAnswer(*head, "in the opening line", Confidence.GUESSED)
-        if _is_asked(text, sentence, question) or (repeats and _is_given(text, sentence, question)):
-            repeats = True
+        opening = _opening(text, start, sentence, number, question)
+        if opening is not None:
+            return ExtractedAnswer(*opening, "in the opening sentence", Confidence.GUESSED)
+        listed = _before_items(text, sentences[index:], question)
+        if listed is not None:
+            return ExtractedAnswer(*listed, "before a list", Confidence.CONCLUDED)
+        if _is_asked(text, sentence, question):
             continue
-        stronger = _stronger(text, sentences[index:], question) or _asked_item(
-            text, sentences[index:], question
-        )
-        if stronger is not None:
-            return ExtractedAnswer(*stronger, "in the conclusion", Confidence.CONCLUDED)
         concludes = CONCLUSION.match(text, *span) is not None
         sure = concludes and (whole or not sentence.cut)
         confidence = Confidence.CONCLUDED if sure else Confidence.GUESSED
         return ExtractedAnswer(*number, "in the closing sentence", confidence)
-    return None
-
-
-def _is_marked(text: str, sentence: Sentence, number: WrittenNumber) -> bool:
-    """Return whether a sentence announces its number: "#### at least 15", "Answer: up to 15"."""
-    before = text[sentence.start : number.start]
-    return "####" in before or (":" in before and len(before.rpartition(":")[2]) < 24)
-
-
-def _is_hypothetical(text: str, sentence: Sentence, number: WrittenNumber, question: str) -> bool:
-    """Return whether the number of a sentence is what would be, which the question does not ask."""
-    if text.find("would", sentence.start, sentence.end) < 0:
-        return False
-    return HYPOTHESIS.search(text, sentence.start, number.start) is not None and not (
-        CONCLUSION.match(text, sentence.start, sentence.end)
-        or has_equals(text, sentence.start, sentence.end)
-        or HYPOTHESIS_ASKED.search(question)
-    )
-
-
-def _is_repetitive(
-    region: Region, sentence: Sentence, number: WrittenNumber, question: str
-) -> bool:
-    """Return whether a text repeats a sentence over and over that is no finished answer."""
-    if not is_repetitive(region.text, sentence, region.start, region.end):
-        return False
-    share = restated_share(region.text[sentence.start : sentence.end], question)
-    return sentence.cut or share < ANSWERED or number.value in question_hints(question).values
-
-
-def _stronger(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
-    """Return the number of a conclusion that only items, quotes and remarks follow."""
-    for index, sentence in enumerate(sentences[:MOST_STRONGER]):
-        if CONCLUSION.match(text, sentence.start, sentence.end):
-            if index == 0:
-                return None
-            number = stated_number(text, sentence.start, sentence.end, question)
-            if number is not None:
-                return number
-        line = text.rfind("\n", 0, sentence.start + 1) + 1
-        begin = sentence.start if text[line : sentence.start].strip() else line
-        if BULLET.match(text, begin, sentence.end) is None:
-            bold = "**" in text[sentence.start : sentence.end]
-            if index and bold:
-                return stated_number(text, sentence.start, sentence.end, question)
-            if not _is_given(text, sentence, question):
-                return None
-        elif TOTAL.search(text, sentence.start, sentence.end):
-            return None
-    return None
-
-
-def _asked_item(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
-    """Return the figure with the requested label: the 44 of "Girls: 44", then "Boys: 36"."""
-    hints = question_hints(question)
-    labels = hints.words | hints.units
-    for index, sentence in enumerate(sentences[:MOST_STRONGER]):
-        item = LABELLED.fullmatch(text[sentence.start : sentence.end].strip())
-        if item is None:
-            return None
-        if not labels.isdisjoint(map(stem, item["label"].split())):
-            return stated_number(text, sentence.start, sentence.end, question) if index else None
     return None
 
 
@@ -491,69 +375,66 @@ def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
     return rest in plain and len(rest) > SHORTEST_REPEATED and not DIGIT.search(words[0])
 
 
-def _ends_in_question(region: Region, sentence: Sentence, question: str) -> bool:
-    """Return whether a text works nothing out and ends by repeating its question."""
-    text = region.text
-    return (
-        text[sentence.start : sentence.end].rstrip().endswith("?")
-        and not has_equals(text, region.start, region.end)
-        and (not question or _is_asked(text, sentence, question))
-    )
+def _before_items(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
+    r"""Return the number that a list at the end explains, or that of the item that is asked for.
 
-
-def _is_given(text: str, sentence: Sentence, question: str) -> bool:
-    """Return whether a sentence has only numbers of the question and works nothing out."""
-    if has_equals(text, sentence.start, sentence.end):
-        return False
-    return all(
-        is_given(text, number, sentence.end, question)
-        for number in quantities(text, sentence.start, sentence.end)
-    )
-
-
-def _headline(
-    text: str, start: int, end: int, sentence: Sentence, number: WrittenNumber, question: str
-) -> WrittenNumber | None:
-    """Return a number that is the whole first line, if the end of the text only explains it."""
-    if has_equals(text, sentence.start, sentence.end) or CONCLUSION.match(text, sentence.start):
-        return None
-    if skip_lead(text, sentence.start, end) == number.start:  # a list of figures
-        return None
-    head = quantity_at(text, skip_lead(text, start, end), end)
-    if head is None or HEADLINE.match(text, head.end, end) is None:
-        return None
-    values = question_hints(question).values
-    if has_equals(text, head.end, end) and number.value not in values:
-        return None
-    if re.search(rf"=\s?\$?{re.escape(number.value)}(?![\d.]\d)", text[head.end : sentence.start]):
-        return None
-    return None if head.value in values or head.start >= sentence.start else head
+    "Together they have **260 sheep**.\n- Toulouse: 160"; the 44 of "Girls: 44\nBoys: 36".
+    """
+    hints = question_hints(question)
+    for index, sentence in enumerate(sentences[:MOST_ITEMS]):
+        line = text.rfind("\n", 0, sentence.start + 1) + 1
+        label = LABELLED.match(text, sentence.start, sentence.end)
+        written = list(quantities(text, sentence.start, sentence.end))
+        given = (
+            written
+            and all(number.value in hints.values for number in written)
+            and not has_equals(text, sentence.start, sentence.end)
+        )
+        if not (label or given or BULLET.match(text, line, sentence.end)):
+            concludes = "**" in text[sentence.start : sentence.end] or CONCLUSION.match(
+                text, sentence.start, sentence.end
+            )
+            if index and concludes:
+                return stated_number(text, sentence.start, sentence.end, question)
+            if not index or written:
+                return None
+        elif TOTAL.search(text, sentence.start, sentence.end):
+            return None
+        elif label and not (hints.words | hints.units).isdisjoint(map(stem, label[1].split())):
+            return stated_number(text, sentence.start, sentence.end, question) if index else None
+    return None
 
 
 def _opening(
     text: str, start: int, closing: Sentence, number: WrittenNumber, question: str
 ) -> WrittenNumber | None:
-    """Return the answer of the first sentence, if the closing one only explains it.
+    """Return the number that the first line or sentence answers, if the last only explains it.
 
     "The difference is $200. The first costs $450, while the second costs $250."
     """
+    values = question_hints(question).values
+    begin = skip_lead(text, start, closing.start)
+    head = quantity_at(text, begin, closing.start)
+    if head is not None and HEADLINE.match(text, head.end, closing.end):
+        if CONCLUSION.match(text, closing.start) or head.value in values:
+            return None
+        works = has_equals(text, head.end, closing.end) and (
+            number.value not in values or f"= {number.value}" in text[head.end : closing.start]
+        )
+        is_list = skip_lead(text, closing.start, closing.end) == number.start
+        return None if works or is_list else head
     end = first_sentence_end(text, start, closing.start)
-    if end is None or has_equals(text, start, end) or DERIVED.search(text, start, closing.end):
+    if end is None or has_equals(text, start, closing.end):
         return None
-    if len(text[closing.start : closing.end].split()) < FEWEST_WORDS:
-        return None
-    share = restated_share(text[start:end], question)
-    if share < MOST_OF or restated_share(text[closing.start : closing.end], question) >= share:
-        return None
-    parentheses = text.rfind("(", closing.start, number.start)
-    inside = parentheses > text.rfind(")", closing.start, number.start)
-    if has_equals(text, closing.start, number.start) and not inside:
+    if not restates_question(text[start:end], question) or restates_question(
+        text[closing.start : closing.end], question
+    ):
         return None
     numbers = sentence_numbers(text, start, end, question)
     opening = numbers[0] if len(numbers) == 1 else None
-    if opening is None or opening.value in question_hints(question).values:
+    if opening is None or opening.value in values or doubt(text, start, end, opening, question):
         return None
-    return None if offers_value(text, end, closing.start, opening.value) else opening
+    return opening
 
 
 def _printed(text: str, region: Region) -> ExtractedAnswer | None:
@@ -571,8 +452,6 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
     """Return an answer by the conventions of its text: "5.600" in German, millions if asked for."""
     text, points = region.text, question_hints(question).points
     written = text[answer.start : answer.end]
-    if TEXT_COMMAND in written:
-        written, _ = without_text_commands(written)
     if written == answer.value and not points and " " not in written:
         return answer
     if THOUSANDS_POINT.fullmatch(written.lstrip("R$€ ")):
@@ -580,11 +459,14 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
         near = text[max(0, answer.start - 3) : answer.end + 6]
         if points or groups_by_points(words) or "€" in near or "R$" in near or "euro" in near:
             return answer._replace(value=canonical(shifted(answer.value, 3)))
-    in_unit = in_smaller_unit(written, question_hints(question).units)
-    if in_unit is not None:
-        return answer._replace(value=in_unit)
+    units = question_hints(question).units
+    parts = COMPOUND.fullmatch(written)
+    if parts is not None:  # "2 hours 30 minutes" are 150 if only minutes are asked for
+        large, small = stem(parts[2]), stem(parts[4])
+        if small in units and large not in units and large in RATIOS:
+            return answer._replace(value=str(int(parts[1]) * RATIOS[large] + int(parts[3])))
     amount, kilo = answer.value[:-1], answer.value[-1:].upper()
-    if kilo in KILOS and "dollar" in question_hints(question).units and is_number(amount):
+    if kilo in KILOS and "dollar" in units and amount.replace(".", "").isdecimal():
         return answer._replace(value=shifted(amount, KILOS[kilo]))  # "70k" dollars
     scale = question_hints(question).scale
     if scale and written.endswith(("illion", "illions", "housand", "k", "K")):

@@ -24,8 +24,8 @@ from gradeschool.answers.search import (
 
 # A sign counts if no word, digit or bracket precedes it: "16-18" contains 16 and 18.
 NUMBER = (
-    r"(?:(?<![\w).])[-+−])?(?:[$€£]\s{0,4})?(?:(?<=[$€£])[-+−])?"
-    r"(?:\d[\d,]*+(?:\.\d++|(?!\.\d))|(?<!\w)\.\d++)"
+    r"(?:(?<![\w).])[-+−])?(?:[$€£]\s{0,4})?(?:(?<=[$€£])[-+−])?(?:\d[\d,]*+(?:\.\d++|(?!\.\d))"
+    r"|(?<!\w)\.\d++)"
 )
 # Characters between a marker and its number: white space, emphasis, currency, brackets.
 LEAD = r"[\s*_`$€£:=\\(\[{]{0,40}?"

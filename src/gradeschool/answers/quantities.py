@@ -11,10 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
-
-from gradeschool.answers.question import stem
 
 CURRENCY = r"(?:\\?[$€£¥₹]|(?:US|R|A|C|NZ|HK)\$)"
 MINUS = "-−–‒﹣－"
@@ -32,21 +30,21 @@ GROUPED = (
     r"|\d++(?:,\d{3,}+)+(?!,\d{3})"  # 1,3200: a slip, still one number
 )
 QUANTITY = re.compile(
-    rf"(?P<sign>(?<![\w)\]}}.%])[{MINUS}](?=[\d.$€£¥₹\\¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))?"
-    rf"(?:{CURRENCY}\s{{0,2}}(?P<inner>[{MINUS}](?=[\d.]))?)?"
-    r"(?:(?P<fraction>(?:(?P<mixed>\d{1,9})\s?(?:\\\(|\$)?\s?)?\\[dt]?frac\s?"
-    r"(?:\{(?P<over>[^{}\n]{1,40})\}\{(?P<under>[^{}\n]{1,40})\}|(?P<top>\d)(?P<low>\d)))"
+    rf"(?P<sign>(?<![\w)\]}}.%])[{MINUS}](?=[\d.$€£¥₹\\¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))?(?:{CURRENCY}\s{{0,2}}"
+    rf"(?P<inner>[{MINUS}](?=[\d.]))?)?"
+    r"(?:(?P<fraction>(?:(?P<mixed>\d{1,9})\s?(?:\\\("
+    r"|\$)?\s?)?\\[dt]?frac\s?(?:\{(?P<over>[^{}\n]{1,40})\}\{(?P<under>[^{}\n]{1,40})\}"
+    r"|(?P<top>\d)(?P<low>\d)))"
     rf"|(?P<whole>{GROUPED}|\d++)(?:(?P<decimals>{DECIMALS})|(?!{DECIMALS}))"
-    r"|(?<![\w.])(?P<bare>\.\d++)"
-    r"|(?P<vulgar>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))"
+    rf"|(?<![\w.])(?P<bare>\.\d++)|(?P<vulgar>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))"
 )
 # A number begins at one of these, or a few characters before it: sign, currency.
 NUMERIC = re.compile(r"[\d¼½¾⅐-⅞\\]")
 LONGEST_PREFIX = 6
 # The common case, "= 18 eggs": no character before or after the digits belongs to them.
 DIGITS = (
-    r"[1-9][0-9]{0,14}(?=\s(?!\s|(?:and )?[\d¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|[/×x*$\\]|and a half"
-    r"|thousand|million|billion|trillion)|[.,](?!\S)|[)}?!]|\Z)"
+    r"[1-9][0-9]{0,14}(?=\s(?!\s|(?:and )?[\d¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|[/×x*$\\]|and a half|thousand"
+    r"|million|billion|trillion|[a-z]{2,8}\.?,?\s(?:and\s)?\d)|[.,](?!\S)|[)}?!]|\Z)"
 )
 PLAIN_HERE = re.compile(DIGITS)
 PLAIN = re.compile(rf"(?<![^\s(={{])(?<![\^_]{{)(?<![$€£¥₹]\s)(?<![$€£¥₹]\s\s){DIGITS}")
@@ -55,38 +53,26 @@ VULGAR = dict(zip("¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", (
     "1/4", "1/2", "3/4", "1/3", "2/3", "1/5", "2/5", "3/5", "4/5", "1/6", "5/6", "1/8", "3/8",
     "5/8", "7/8"), strict=True))  # fmt: skip
 AFTER = re.compile(
-    r"[eE](?P<exp>[+-]?\d{1,40})(?!\w)"
-    r"|\s?(?:\\times|\\cdot|×|x|\*)\s?10\s?\^\s?\{?(?P<ten>[+-]?\d{1,3})\}?"
-    r"|(?::|\{:\}|\\!:\\!)(?P<clock>\d{1,2})(?!\d|:\d)"
-    r"|(?P<kilo>[kKMB])(?!\w)"
-    r"|\s?(?P<myriad>[万萬만亿億억])"
+    r"[eE](?P<exp>[+-]?\d{1,40})(?!\w)|\s?(?:\\times|\\cdot|×|x"
+    r"|\*)\s?10\s?\^\s?\{?(?P<ten>[+-]?\d{1,3})\}?|(?::|\{:\}|\\!:\\!)(?P<clock>\d{1,2})(?!\d|:\d)"
+    r"|(?P<kilo>[kKMB])(?!\w)|\s?(?P<myriad>[万萬만亿億억])"
     r"|[  ](?:and )?(?P<numer>\d{1,4})/(?P<denom>\d{1,4})(?![\d/])"
     r"|[   ]?(?P<part>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])|\s(?P<half>and\sa\shalf)\b"
     r"|\s?/\s?(?P<divisor>\d{1,40})(?!\d|[,./]\d|[eE][+-]?\d|\s?[=×x]|\s?\*(?!\*))"
     r"|(?P<power>\^\{?\d{1,4}(?:\.\d{1,4})?\}?|[⁰¹²³⁴-⁹]{1,2}|\*\*\d{1,9})"
-    r"|\s(?P<scale>thousand|million|billion|trillion)s?\b"
+    r"|(?:\s{1,9}|\s{0,9}\\text\{\s?)(?P<scale>thousand|million|billion|trillion)s?\b"
+    r"|(?:\s{0,12}-?(?:hours?|hrs?\.?|minutes?|mins?\.?),?\s{1,12}(?:and\s{1,12})?"
+    r"(?P<sixtieths>\d{1,2})\s{0,12}-?(?:minute|min|second|sec)s?\b)"
+    r"|(?P<units>\s(?:foot|feet|pounds?|weeks?|days?|years?|meters?),?\s(?:and\s)?\d{1,4}\s"
+    r"(?:inch(?:es)?|ounces?|days?|hours?|months?|centimeters?)\b)"
+    r"|(?:\sdollars?,?)?\sand\s(?P<cents>\d{1,2})\scents\b"
 )
 # "1 250" is one number if a currency, a unit or the end follows, "1 000" everywhere.
 SPACED = re.compile(
-    r"(?<!\d )[1-9]\d{0,2}(?: \d{3})+"
-    r"(?:(?=[ \t]*(?:[.!?*]*\s*$|[.!?]\s|\n|[$}\\€£])|,\d\d?(?!\d)"
-    r"| (?!x\b|and\b|or\b|to\b)[^\W\d_]{1,30})"
-    r"|(?<= 000)(?!\d|[.,:/ ]\d))(?P<cents>,\d\d?(?!\d))?"
+    r"(?<!\d )[1-9]\d{0,2}(?: \d{3})+(?:(?=[ \t]*(?:[.!?*]*\s*$|[.!?]\s|\n|[$}\\€£])|,\d\d?(?!\d)"
+    r"| (?!x\b|and\b|or\b|to\b)[^\W\d_]{1,30})|(?<= 000)(?!\d|[.,:/ ]\d))(?P<cents>,\d\d?(?!\d))?"
 )
-# "Week 1 100 pages" is no number of thousands.
-LABELLED_NUMBER = re.compile(r"(?:\b[A-Z][a-z]+ |[\d)] ?[-+*/×÷x] ?)$")
-# "4 hours and 30 minutes" is one quantity.
-SMALLER = {
-    "hour": "minute", "minute": "second", "foot": "inch", "pound": "ounce", "week": "day",
-    "year": "month", "dollar": "cent", "day": "hour", "meter": "centimeter", "month": "day",
-    "gallon": "quart", "kilometer": "meter", "yard": "foot",
-}  # fmt: skip
-CLOCKED = ("hour", "minute")
 HOURS = re.compile(r"(\d{1,9}):(\d{2})")
-UNIT_AND_NUMBER = re.compile(r"\s?([A-Za-z]{1,11})\.?,?\s(?:and\s)?(?=\d)")
-UNIT = re.compile(r"\s?-?([A-Za-z]{1,11})")
-# "$26 and 50 cents"
-AND_CENTS = re.compile(r"\sand\s(?=\d{1,2}\scents?\b)")
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 MOST_POWER_DIGITS = 40
 KILOS = {"k": 3, "K": 3, "M": 6, "B": 9}
@@ -137,114 +123,6 @@ def word_quantities(text: str, start: int, end: int) -> Iterator[WrittenNumber]:
         value = word_value(match.group())
         if value is not None:
             yield WrittenNumber(str(value), *match.span())
-    for match in _foreign_number().finditer(text, start, end):
-        if match.group().lower() not in WORD_VALUES:
-            yield WrittenNumber(str(FOREIGN_WORDS[match.group().lower()]), *match.span())
-    if text.isascii():
-        return
-    for match in CHINESE_NUMBER.finditer(text, start, end):
-        yield WrittenNumber(str(chinese_value(match.group())), *match.span())
-
-
-def compounds(text: str, numbers: list[WrittenNumber], end: int) -> list[WrittenNumber]:
-    """Return numbers with "4 hours and 30 minutes" as one: "4:30", "1 foot 5 inches", "3.5" ($)."""
-    merged: list[WrittenNumber] = []
-    for number in numbers:
-        whole = compound(text, merged[-1], number, end) if merged else None
-        if whole is None:
-            merged.append(number)
-        else:
-            merged[-1] = whole
-    return merged
-
-
-def compound(
-    text: str, first: WrittenNumber, second: WrittenNumber, end: int
-) -> WrittenNumber | None:
-    """Return two numbers as one quantity if the second has the next smaller unit, else None."""
-    cents = "$" in text[first.start : first.end] and AND_CENTS.match(text, first.end, end)
-    if cents and cents.end() == second.start and first.value.isdecimal():
-        return WrittenNumber(
-            canonical(f"{first.value}.{second.value:0>2}"), first.start, second.end
-        )
-    units = compound_units(text, first, second, end)
-    if units is None:
-        return None
-    if not (first.value.removeprefix("-").isdecimal() and second.value.isdecimal()):
-        return None
-    unit, smaller = units
-    name = stem(unit[1])
-    if name in CLOCKED:
-        value = f"{first.value}:{second.value:0>2}"
-    elif name == "dollar":
-        value = canonical(f"{first.value}.{second.value:0>2}")
-    else:
-        value = f"{first.value} {unit[1]} {second.value} {smaller[1]}"
-    return WrittenNumber(value, first.start, smaller.end())
-
-
-def compound_units(
-    text: str, first: WrittenNumber, second: WrittenNumber, end: int
-) -> tuple[re.Match[str], re.Match[str]] | None:
-    """Return the units of two adjacent numbers if the second is the next smaller one."""
-    unit = UNIT_AND_NUMBER.match(text, first.end, end)
-    if unit is None or unit.end() != second.start:
-        return None
-    smaller = UNIT.match(text, second.end, end)
-    if smaller is None or SMALLER.get(stem(unit[1])) != stem(smaller[1]):
-        return None
-    return unit, smaller
-
-
-# A compound as it is written, and the number of smaller units in the larger one.
-COMPOUND = re.compile(
-    r"(?P<first>\d+)\s?-?(?P<unit>[A-Za-z]+),?\s(?:and\s)?(?P<second>\d+)\s?-?(?P<smaller>[A-Za-z]+)"
-)
-RATIOS = {
-    "hour": 60, "minute": 60, "foot": 12, "pound": 16, "week": 7, "year": 12, "day": 24,
-    "meter": 100, "gallon": 4, "kilometer": 1000, "yard": 3,
-}  # fmt: skip
-
-
-TEXT_COMMAND = "\\text"
-IN_TEXT_COMMAND = re.compile(r"\\text\s?\{([^{}]*)\}")
-
-
-def without_text_commands(text: str) -> tuple[str, list[int]]:
-    r"""Return a text with the words of its \text{} as plain words, and each character's place."""
-    characters: list[str] = []
-    places: list[int] = []
-
-    def add(start: int, end: int) -> None:
-        for place in range(start, end):
-            is_space = text[place].isspace()
-            if not is_space or (characters and characters[-1] != " "):
-                characters.append(" " if is_space else text[place])
-                places.append(place)
-
-    place = 0
-    for command in IN_TEXT_COMMAND.finditer(text):
-        add(place, command.start())
-        add(*command.span(1))
-        place = command.end()
-    add(place, len(text))
-    while characters and characters[-1] == " ":
-        characters.pop()
-    return "".join(characters), places
-
-
-def in_smaller_unit(written: str, units: frozenset[str]) -> str | None:
-    """Return a compound in its smaller unit if only that is asked for: 2 hours 30 minutes are 150.
-
-    units: the stems of the requested units; None if it has another one, or the text is no compound.
-    """
-    match = COMPOUND.fullmatch(written)
-    if match is None:
-        return None
-    unit, smaller = stem(match["unit"]), stem(match["smaller"])
-    if unit not in RATIOS or unit in units or smaller not in units:
-        return None
-    return str(int(match["first"]) * RATIOS[unit] + int(match["second"]))
 
 
 @lru_cache(8192)
@@ -270,11 +148,6 @@ def exact_form(value: str) -> str:
     """Return the form that all writings of a number share ("18.5": "37/2"); else the value."""
     number = exact(value)
     return value if number is None else str(number)
-
-
-def is_number(value: str) -> bool:
-    """Return whether a value is a number of any length, not a clock time, power or other text."""
-    return exact(value) is not None or value.lstrip("-").replace(".", "", 1).isdecimal()
 
 
 def same_answer(value: str, gold: str) -> bool:
@@ -329,7 +202,7 @@ def _quantity(match: re.Match[str], text: str, stop: int) -> WrittenNumber:
     if match["vulgar"]:
         return WrittenNumber(sign + VULGAR[match["vulgar"]], *match.span())
     spaced = SPACED.match(text, match.start("whole"), stop) if match["whole"] else None
-    if spaced is not None and not LABELLED_NUMBER.search(text[: match.start()][-24:]):
+    if spaced is not None:
         digits = spaced[0].replace(" ", "").replace(",", ".")
         return WrittenNumber(canonical(sign + digits), match.start(), spaced.end())
     number = canonical(sign + _plain(match))
@@ -374,6 +247,12 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
         return None
     if after["clock"]:
         return f"{number}:{after['clock']}"
+    if after["sixtieths"]:
+        return f"{number}:{after['sixtieths']:0>2}"
+    if after["units"]:
+        return number + after["units"]
+    if after["cents"]:
+        return canonical(f"{number}.{after['cents']:0>2}")
     sign, whole = ("-", number[1:]) if number.startswith("-") else ("", number)
     if after["numer"]:
         return sign + _ratio(after["numer"], after["denom"], whole)
@@ -438,8 +317,8 @@ WORD_VALUES = {word: index for index, word in enumerate(SMALL)} | {
 _WORD = rf"\b(?i:{'|'.join([*SMALL[::-1], *TENS, 'hundred', *WORD_SCALES])})"
 # Maximum of a few words: a longer row of them is not one number.
 NUMBER_IN_WORDS = (
-    rf"(?<![\w-])(?:(?:negative|minus)\s)?{_WORD}(?:(?:[\s-]|\sand\s){_WORD}){{0,11}}"
-    r"(?![\w-]|\s(?:halves|thirds|fourths|quarters|fifths|sixths|eighths|tenths|and\sa\shalf)\b)"
+    rf"(?<![\w-])(?:(?:negative|minus)\s)?{_WORD}(?:(?:[\s-]|\sand\s){_WORD}){{0,11}}(?![\w-]"
+    rf"|\s(?:halves|thirds|fourths|quarters|fifths|sixths|eighths|tenths|and\sa\shalf)\b)"
 )
 WORD_NUMBER = re.compile(NUMBER_IN_WORDS, re.I)
 WORD_SPLIT = re.compile(r"[\s-]+")
@@ -476,69 +355,3 @@ def _fits(group: int, value: int) -> bool:
     if value >= 10:
         return group % 100 == 0
     return group % 10 == 0 and group % 100 != 10
-
-
-# Chinese and Japanese numerals: "四十二", "一百零五", "三万".
-CHINESE_DIGITS = {"零": 0, "两": 2, "兩": 2} | {
-    character: digit for digit, character in enumerate("〇一二三四五六七八九")
-}
-CHINESE_UNITS = {"十": 10, "百": 100, "千": 1_000}
-CHINESE_GROUPS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
-CHINESE_NUMBER = re.compile(r"[零〇一二两兩三四五六七八九十百千万萬亿億]{1,24}+")
-
-
-def chinese_value(numeral: str) -> int:
-    """Return the value of a Chinese numeral."""
-    total = group = digit = 0
-    for character in numeral:
-        if character in CHINESE_DIGITS:
-            digit = CHINESE_DIGITS[character]
-        elif character in CHINESE_UNITS:
-            group, digit = group + (digit or 1) * CHINESE_UNITS[character], 0
-        else:
-            total, group, digit = total + (group + digit or 1) * CHINESE_GROUPS[character], 0, 0
-    return total + group + digit
-
-
-# Number words of three more languages, to 100: used if a sentence contains no digits.
-GERMAN = """
-    null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn
-    sechzehn siebzehn achtzehn neunzehn
-    """.split()  # noqa: SIM905
-GERMAN_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig hundert".split()  # noqa: SIM905
-SPANISH = """
-    cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince
-    dieciséis diecisiete dieciocho diecinueve
-    """.split()  # noqa: SIM905
-SPANISH_TENS = "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien".split()  # noqa: SIM905
-FRENCH = """
-    zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize
-    dix-sept dix-huit dix-neuf
-    """.split()  # noqa: SIM905
-FRENCH_TENS = "vingt trente quarante cinquante soixante".split()  # noqa: SIM905
-
-
-def _foreign_words() -> dict[str, int]:
-    words: dict[str, int] = {}
-    for units, tens in ((GERMAN, GERMAN_TENS), (SPANISH, SPANISH_TENS), (FRENCH, FRENCH_TENS)):
-        for ten, word in enumerate(tens, start=2):
-            words[word] = 10 * ten
-            for unit, name in enumerate(units[1:10], start=1):
-                short = name.removesuffix("s") if name == "eins" else name
-                joined = f"{short}und{word}" if units is GERMAN else f"{word} y {name}"
-                words[joined if units is not FRENCH else f"{word}-{name}"] = 10 * ten + unit
-        words |= {word: value for value, word in enumerate(units) if word not in AMBIGUOUS}
-    return words
-
-
-# Also words of other languages: "six", and "once" and "quince" in English.
-AMBIGUOUS = frozenset(("uno", "un", "once", "quince", "null", "dos", "elf", "as"))
-FOREIGN_WORDS = _foreign_words()
-
-
-@cache
-def _foreign_number() -> re.Pattern[str]:
-    """Compile the words of FOREIGN_WORDS on first use, since that takes 10 ms."""
-    longest_first = sorted(FOREIGN_WORDS, key=len)[::-1]
-    words = "|".join(word.replace(" ", "\\x20") for word in longest_first)
-    return re.compile(rf"(?i)(?<![\w-])\b(?:{words})(?![\w-])")

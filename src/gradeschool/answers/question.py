@@ -9,35 +9,36 @@ HOW_MANY = re.compile(
     r"(?i)\b(?:how\s+many|number\s+of|what\s+percent(?:age)?\s+of)\s+((?:[a-z'’-]+\s*){1,6})"
 )
 IN_UNITS = re.compile(
-    r"(?i)\bin\s+(?:total\s+)?(seconds?|minutes?|hours?|days?|weeks?|months?|years?|cents?|dollars?|"
-    r"inches|feet|yards|miles|meters|centimeters|kilometers|kilograms|grams|pounds|ounces|liters|"
-    r"gallons|cups|percent(?:age)?|kg|km|cm|mm|ml)\b"
+    r"(?i)\bin\s+(?:total\s+)?(seconds?|minutes?|hours?|days?|weeks?|months?|years?|cents?"
+    r"|dollars?|inches|feet|yards|miles|meters|centimeters|kilometers|kilograms|grams|pounds"
+    r"|ounces|liters|gallons|cups|percent(?:age)?|kg|km|cm|mm|ml)\b"
 )
 PERCENT = re.compile(
-    r"(?i)\b(?:what|which)\s+(?:is\s+the\s+)?(?:\w+\s+){0,3}percent(?:age)?\b|\b(?:in|as\s+an?)\s+percent"
+    r"(?i)\b(?:what|which)\s+(?:is\s+the\s+)?(?:\w+\s+){0,3}percent(?:age)?\b|\b(?:in"
+    r"|as\s+an?)\s+percent"
 )
 MONEY = re.compile(
-    r"(?i)\bhow\s+much\s+(?:money|change|profit|cash|more\s+money|(?:\w+\s+){0,8}?"
-    r"(?:cost|pay|paid|earn|spend|spent|save|saved|make|made|owe|charge|charged|worth|price))"
-    r"|\b(?:cost|price|profit|salary|budget|income|revenue|total\s+amount\s+of\s+money)\b"
+    r"(?i)\bhow\s+much\s+(?:money|change|profit|cash|more\s+money|(?:\w+\s+){0,8}?(?:cost|pay|paid"
+    r"|earn|spend|spent|save|saved|make|made|owe|charge|charged|worth|price))|\b(?:cost|price"
+    r"|profit|salary|budget|income|revenue|total\s+amount\s+of\s+money)\b"
 )
 # "How much water" does not ask for money.
 HOW_MUCH = re.compile(
-    r"(?i)\bhow\s+much\s+(?:(?:more|less)\s+)?(?:do|does|did|is|are|was|were|will|would|can|could|"
-    r"should|must|has|have|had|total|in\s+total|money)\b"
+    r"(?i)\bhow\s+much\s+(?:(?:more|less)\s+)?(?:do|does|did|is|are|was|were|will|would|can|could"
+    r"|should|must|has|have|had|total|in\s+total|money)\b"
 )
 TIME_OF = re.compile(
     r"(?i)\bhow\s+(?:many\s+|much\s+)?(?:more\s+)?(?:long(?:er)?|time)\b|\bhow\s+much\s+longer\b"
 )
 SHARE = re.compile(r"(?i)fraction|\bpart\b|portion|percent|probability|chance|ratio|share")
 COMPARES = re.compile(r"(?i)\b(?:more|less|fewer|differ(?:ence|s)?|further|\w{3,}er|than)\b")
-PERIOD = re.compile(r"\b(hour|day|week|month|year)")
 SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 POINT_LANGUAGES = re.compile(
-    r"(?i)\b(?:il|elle|en\stout|der|die|das|und|ist|sind|gibt|geben|zusammen|wie|viele?|el|los|las|una|por|lo\stanto|es"
-    r"|son|quedan|cuánt[oa]s?|della|sono|totale|uma|são|resposta|é|ele|ela|het|een|antwoord|zijn|les|des|est|donc|combien|[а-яё]{2,})\b"
+    r"(?i)\b(?:il|elle|en\stout|der|die|das|und|ist|sind|gibt|geben|zusammen|wie|viele?|el|los|las"
+    r"|una|por|lo\stanto|es|son|quedan|cuánt[oa]s?|della|sono|totale|uma|são|resposta|é|ele|ela"
+    r"|het|een|antwoord|zijn|les|des|est|donc|combien|[а-яё]{2,})\b"
 )
 ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are|how|many|much)\b")
 # Words of a question without information on what it asks for.
@@ -47,7 +48,6 @@ NO_TOPIC = frozenset(
     were been between after before when where each other both into than then more less
     """.split()  # noqa: SIM905
 )
-FEWEST_WORDS, MOST_OF = 3, 0.6
 NAME = re.compile(r"\b[A-Z][a-z]{2,}")
 # fmt: off
 NO_NAMES = frozenset((
@@ -144,11 +144,6 @@ class QuestionHints:
         """True if its language writes "5.600" or "5 600" for thousands."""
         return groups_by_points(self.question)
 
-    @cached_property
-    def periods(self) -> frozenset[str]:
-        """The periods of time in the sentence that asks ("week")."""
-        return frozenset(PERIOD.findall(self.asking.lower()))
-
 
 # Returns the hints of a question; those of the last 8,192 questions are remembered.
 question_hints = lru_cache(8192)(QuestionHints)
@@ -160,26 +155,12 @@ def groups_by_points(text: str) -> bool:
     return count > 0 and count > len(ENGLISH.findall(text))
 
 
-def restates_question(text: str, question: str) -> bool:
-    """Return whether a sentence contains most of the longer words of the asking sentence."""
-    return _share(text, question_hints(question).words) >= MOST_OF
-
-
-def restated_share(text: str, question: str) -> float:
-    """Return the share of the topic words of the asking sentence that a text contains.
-
-    Words such as "what" and "each" count only if the question has hardly any others; 0 if it has
-    too few words to decide.
-    """
+def restates_question(text: str, question: str, share: float = 0.6) -> bool:
+    """Return whether a sentence contains this share of the topic words of the asking sentence."""
     words = question_hints(question).words
-    topics = words - NO_TOPIC
-    return _share(text, topics if len(topics) >= FEWEST_WORDS else words)
-
-
-def _share(text: str, expected: frozenset[str]) -> float:
-    if len(expected) < FEWEST_WORDS:
-        return 0.0
-    return len(expected.intersection(map(stem, LONG_WORD.findall(text)))) / len(expected)
+    topics = words - NO_TOPIC if len(words - NO_TOPIC) >= 3 else words
+    found = topics.intersection(map(stem, LONG_WORD.findall(text)))
+    return len(topics) >= 3 and len(found) >= share * len(topics)
 
 
 def stem(word: str) -> str:

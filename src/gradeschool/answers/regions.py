@@ -45,7 +45,7 @@ THOUGHT_SIGNS = (
     "hink", "HINK", "hought", "eason", "eflection", "nalysis", "nternal", "cratchpad", "unused9",
     "channel|>", "_of_", "eliberation", "onologue", "cot", "RESPONSE", "sponse:",
 )  # fmt: skip
-ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>")
+ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>", "user\n", "human\n")
 
 
 @cache
@@ -123,22 +123,30 @@ def split_thinking(text: str, marks: Marks = ()) -> tuple[str, str]:
 # A line that begins like this may begin another question; a number makes it one of several.
 LABEL = re.compile(
     # Most lines begin with none of these letters.
-    r"\n[ \t>*#]{0,8}(?=[A-CE-INPQSUcdipЗВপపคโ问問题題#\[])(?:"
-    r"(?P<plain>(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)[ \t*]{0,4}[:.)]"
-    r"(?=[\s*])|\[(?:Question|Problem)\]"
-    r"|(?:Question|Problem|Instruction|Input|Exercise)[ \t:]{0,4}\n"
-    r"|(?:Frage|Aufgabe|Pregunta|Problema|Problème|Задача|Вопрос|Swali|প্রশ্ন|ప్రశ్న|โจทย์|คำถาม|问题|問題|题目)"
-    r"[ \t*]{0,4}[:：]"
-    r"|Given the following problem\b|Below is an instruction\b"
+    r"\n[ \t>*#]{0,8}(?=[A-CE-INPQSUcdipЗВপపคโ问問题題#\[])(?:(?P<plain>"
+    r"(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)[ \t*]{0,4}[:.)](?=[\s*])"
+    r"|\[(?:Question|Problem)\]|(?:Question|Problem|Instruction|Input|Exercise)[ \t:]{0,4}\n"
+    r"|(?:Frage|Aufgabe|Pregunta|Problema|Problème|Задача|Вопрос|Swali|প্রশ্ন|ప్రశ్న|โจทย์|คำถาม"
+    r"|问题|問題|题目)[ \t*]{0,4}[:：]|Given the following problem\b|Below is an instruction\b"
     r"|(?:Next|Another|New) (?:question|problem)\b[^\n:]{0,20}:)"
-    r"|\[?(?P<word>Question|Q|Problem|Exercise|Example)[ \t]?\#?(?P<number>\d{1,4})\b"
-    r"|(?P<extra>Follow-up|Bonus|Extra|Challenge)(?: [a-z]{4,9})?(?: \d)?[ \t*]{0,4}:"
+    r"|\[?(?P<word>Question|Q|Problem|Exercise|Example)[ \t]?\#?(?P<number>\d{1,4})\b|"
+    r"(?P<extra>Follow-up|Bonus|Extra|Challenge)(?: [a-z]{4,9})?(?: \d)?[ \t*]{0,4}:"
     r"|(?P<code>import [a-z]|package [a-z]|class [A-Z]|def [a-z_]{1,40}\(|\#include\b))"
 )
+FIRST_LABEL = re.compile(r"[\s*#]{0,9}(?:Q|Question|Problem|Exercise|Example) ?#?1\b")
 MOST_LABELS = 60
 # Minimum share of a labelled question's words that must occur in the question or the text before it
-# for it to be part of the same problem; the second applies if only an answer follows it.
-RELATED, RELATED_ENOUGH = 0.6, 0.4
+# for it to be part of the same problem; the first if it continues a count.
+RELATED, MOSTLY_RELATED = 0.4, 0.6
+# A paragraph that asks something, without a label; the second group if an answer line follows.
+ASKING = re.compile(
+    r"\n\n+(?=((?:[^\n?]{8,200}\n)?[^\n?]{8,400}\?"
+    r"|(?:Solve|Find|Calculate|Compute|Evaluate|Simplify|Convert|Write|Explain|Describe|Translate"
+    r"|List|Name|The following)\b(?:[^\n?]{4,200}\n)?[^\n?]{4,400}"
+    r"(?=\s{1,3}(?:[>*#]{0,8}\s?)(?:Answer|Solution|A):))"
+    r"(?:[ ]|\s{0,3}\n(?:[ \t>*#]{0,8}((?:Answer|Solution|A)[ \t*]{0,4}:))?))"
+)
+HOW_MUCH = re.compile(r"(?i)\bhow (?:many|much)\b")
 WORD_OR_NUMBER = re.compile(r"\d[\d,.]*|[^\W\d_]{4,}")
 COMMON = frozenset(
     """
@@ -147,56 +155,35 @@ COMMON = frozenset(
     total what when where which while will with would your
     """.split()  # noqa: SIM905
 )
-# After a line that states an answer, a paragraph that asks something is another problem.
-CONCLUDED = re.compile(r"(?:####|boxed\{|[Aa]nswer(?: is|:))[^\n]{0,80}\d")
 STATED = re.compile(r"####|boxed\{|<answer>|[Aa]nswer(?:\s\w+){0,6}\s?(?:is\b|:)|\nA ?:")
 # Labels that also occur within a solution.
 SOFT = re.compile(
     r"\n[ \t>*#]{0,8}(?:Problem|Exercise|Example|User|Human|Student|Input)\b(?!\s?#?\d)"
 )
 FINAL = re.compile(r"####|boxed\{|<answer>|[Ff]inal answer")
-ASKING = re.compile(
-    r"(?i)\b(?:how (?:many|much|long|far|old|fast|tall)|what(?:'s| is| was| are| were| p))\b"
-)
-RETHINKING = re.compile(
-    r"(?i)[\s*]{0,4}(?:wait|but|hmm|let|now|so|is|why|then|next|however|step)\b"
-)
-MOST_QUESTIONS = 20
-# A paragraph that asks or sets a task right above such a line is answered by the text after it.
-ANSWER_LINE = re.compile(r"\n[ \t>*#]{0,8}(?:Answer|Solution|A)[ \t*]{0,4}:")
-TASK = re.compile(
-    r"(?i)[\s>*#]{0,8}(?:solve|find|calculate|compute|evaluate|simplify|determine|convert|write"
-    r"|explain|describe|translate|list|name|(?:the\s)?following)\b"
-)
-COMMAND = re.compile(r"\\[a-z]+|\b(?:solve|find|calculate|compute|evaluate|simplify|determine)\b")
-FEWEST_TOPICS = 3
-UNKNOWN = re.compile(r"(?<![A-Za-z])[xyzn](?![A-Za-z])")
-AMOUNT = re.compile(r"(?i)\bhow (?:many|much)\b")
-SECOND_LOOK = re.compile(
-    r"(?i)[\s*#]{0,4}(?:\w+['’\s-]{1,2}){0,3}(?:check|verif|correct|sure|again|wait|recount|recalculat)"
+SECOND_THOUGHT = re.compile(
+    r"(?i)[\s*#]{0,4}(?:(?:wait|but|hmm|let|now|so|is|why|then|next|however|step)\b"
+    r"|[^.?]{0,30}(?:check|verif|correct|sure|again|recount|recalculat))"
 )
 PARAGRAPH = 700
 # A completion that begins with its own prompt; the last turn counts. Without special tokens, only
 # the names of the roles are left: "system\n\n…user\n\n…assistant\n\n…".
 PROMPT = re.compile(
     r"\s{0,9}(?:<\|begin_of_text\|>)?<\|(?:im_start|start_header_id)\|>(?:system|user)"
-    r"|\s{0,9}(?:<s>)?\s?\[INST\]|\s{0,9}(?:system|user)\s?\n"
-    r"|\s{0,9}(?:<bos>)?<start_of_turn>user|\s{0,9}<\|(?:system|user)\|>"
+    r"|\s{0,9}(?:<s>)?\s?\[INST\]|\s{0,9}(?:system|user)\s?\n|\s{0,9}(?:<bos>)?<start_of_turn>user"
+    r"|\s{0,9}<\|(?:system|user)\|>"
 )
 PROMPT_STARTS = frozenset("<[su \n\t")
 REPLY = re.compile(r"(?:assistant|model)(?:<\|end_header_id\|>)?\s?\n|<\|assistant\|>|\[/INST\]")
 ROLES = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
+    r"|(?<=[.!?\d*})])\n{0,2}(?:user|human)\n"  # a turn of which only the name of its role is left
     r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]|<｜end▁of▁sentence｜>|<\|return\|>"
 )
-# Another turn, of which only the name of its role is left.
-BARE_ROLE = re.compile(r"(?<=[.!?\d*})])(?:\n{1,2})?(?:user|human)\n")
 # A fenced block in one of these languages contains an answer, not a program.
 PROSE = re.compile(r"(?i)(?:json|markdown|md|latex|tex|math|yaml)[ \t]*\n")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
-# Maximum number of words ("Question:", "**Problem", "3:**") before a repeated question.
-MOST_LABEL_WORDS = 4
 
 
 class Region(NamedTuple):
@@ -242,13 +229,10 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
             start = end if spans else opened + len(unfinished_mark(text, marks))
         elif spans and not shown[start : spans[0][0]].strip():
             start = max(start, spans[0][1])
-    marked = "<" in text or "[" in text
-    if marked and any(map(text.__contains__, ROLE_SIGNS)) and (role := _first(ROLES, shown, start)):
+    if any(map(text.__contains__, ROLE_SIGNS)) and (role := _first(ROLES, shown, start)):
         end = role.start()
     if "\n" in text:
-        for find in (_bare_role, _run_on, _asks_another, _answers_another):
-            cut = find(shown, start, end, question)
-            end = end if cut is None else cut
+        end = _other_question(shown, start, _run_on(shown, start, end, question), question)
     for _, stop in spans:  # the reply after the last thinking, unless there is none
         if start < stop < end and shown[stop:end].strip():
             start = stop
@@ -256,11 +240,6 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
     if coded:
         shown = _without_code(shown, start, end)
     return Region(shown, start, end, thinking, end < len(text), coded)
-
-
-def _bare_role(text: str, start: int, end: int, question: str) -> int | None:
-    role = BARE_ROLE.search(text, start, end) if "user\n" in text or "human\n" in text else None
-    return None if role is None else role.start()
 
 
 def _first(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
@@ -272,74 +251,73 @@ def _first(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | N
     return None
 
 
-def _run_on(text: str, start: int, end: int, question: str) -> int | None:
-    """Return where a label begins another question, another task, or a program after an answer.
+def _run_on(text: str, start: int, end: int, question: str) -> int:
+    """Return where a label begins another question, task or program after an answer, else the end.
 
     A part of the same problem is not another question: a numbered question that continues the
     count, or one whose words occur before, as in least-to-most and sub-question transcripts.
     """
     spoken = False
+    numbers = {0, 1} if FIRST_LABEL.match(text, start) else {0}
     begin = start
-    numbers: set[tuple[str, int]] = set()
     familiar: set[str] | None = None
     for match in islice(LABEL.finditer(text, start, end), MOST_LABELS):
         label = match.start()
         spoken = spoken or DIGIT.search(text, begin, label) is not None
         begin = match.end()
-        if match["number"]:
-            numbers.add((match["word"], int(match["number"])))
-        if not spoken or _asks_again(text, label, question):
-            continue
-        if match["code"]:
-            if STATED.search(text, max(start, label - PARAGRAPH), label):
-                return label
+        number = int(match["number"] or 0)
+        follows = number > 0 and number - 1 in numbers
+        numbers.add(number)
+        if not spoken:
             continue
         answered = STATED.search(text, max(start, label - PARAGRAPH), label) is not None
+        if match["code"]:
+            if answered:
+                return label
+            continue
         if match["extra"] or SOFT.match(text, label):  # "Extra cost: 3", "Student: 5"
             is_final = not answered or FINAL.search(text, begin, end) is not None
-            if is_final and not _sets_task(text, begin, end):
+            if (
+                is_final
+                and "?" not in text[begin : min(end, begin + PARAGRAPH)].partition("\n\n")[0]
+            ):
                 continue
-            if match["extra"]:
-                return label
-        if answered and not numbers and not _labelled(text, start):
+        opening = text[start : start + 2 * PARAGRAPH]
+        divided = (
+            len(numbers) > 2 or LABEL.match("\n" + opening.lstrip()) or "first need to" in opening
+        )
+        if match["extra"] or (answered and not divided):
             return label
         if familiar is None:
             familiar = _words(question + " " + text[start:label][-4 * PARAGRAPH :])
+        if follows and not answered:
+            continue
         related = _relation(text[begin : min(end, begin + PARAGRAPH)], familiar)
-        if related >= RELATED:
+        if related < (RELATED if follows else MOSTLY_RELATED):
+            return label
+    return end
+
+
+def _other_question(text: str, start: int, end: int, question: str) -> int:
+    """Return where a paragraph after an answer asks something else, without a label."""
+    if text.find("?", start, end) < 0 and "nswer:" not in text:  # most texts
+        return end
+    for match in islice(ASKING.finditer(text, start, end), MOST_LABELS):
+        place, asks = match.start(), match[1]
+        if asks in question or SECOND_THOUGHT.match(asks):
             continue
-        goes_on = _goes_on(match, numbers, text[start : start + 40])
-        if goes_on and (related >= RELATED_ENOUGH or not answered):
-            continue
-        if not answered and related >= RELATED_ENOUGH and STATED.search(text, begin, end):
-            continue
-        return label
-    return None
-
-
-def _sets_task(text: str, start: int, end: int) -> bool:
-    """Return whether the paragraph after a label asks something or sets a task with numbers."""
-    stop = text.find("\n\n", start, end)
-    paragraph = text[start : min(end, start + PARAGRAPH) if stop < 0 else stop].lstrip(" \t*:.)#\n")
-    line = paragraph.partition("\n")[0]
-    return "?" in paragraph or (TASK.match(line) is not None and "=" not in line)
-
-
-def _goes_on(match: re.Match[str], numbers: set[tuple[str, int]], opening: str) -> bool:
-    """Return whether a numbered label continues from the previous one, or from a first step."""
-    if not match["number"]:
-        return False
-    number = int(match["number"])
-    return (match["word"], number - 1) in numbers or (
-        number > 1
-        and re.match(rf"\s*[*#]*\s*{match['word']}\w*\s?#?{number - 1}\b", opening) is not None
-    )
-
-
-def _labelled(text: str, start: int) -> bool:
-    """Return whether a text begins with its own label, or splits the problem into others."""
-    opening = text[start : start + 2 * PARAGRAPH]
-    return LABEL.match("\n" + opening.lstrip()) is not None or "first need to" in opening
+        before = text[max(start, place - PARAGRAPH) : place]
+        answered = STATED.search(before.rpartition("\n")[2]) is not None
+        if match[2] and HOW_MUCH.search(asks) and not DIGIT.search(asks):
+            continue  # a part of the problem
+        words, familiar = _words(asks), _words(f"{question} {before}")
+        if not answered:
+            words = {word for word in words if word.isalpha()}
+            if asks[0].isdigit() or not (match[2] and words and DIGIT.search(before)):
+                continue
+        if len(words & familiar) < RELATED * len(words):
+            return place
+    return end
 
 
 def _words(text: str) -> set[str]:
@@ -361,91 +339,6 @@ def _relation(following: str, familiar: set[str]) -> float:
     if any(word[0].isdigit() and word not in familiar for word in words):
         return 0.0
     return len(words & familiar) / len(words)
-
-
-def _asks_another(text: str, start: int, end: int, question: str) -> int | None:
-    """Return where a paragraph after a stated answer asks something else, without a label."""
-    if text.find("?", start, end) < 0:  # of most texts: one character is found in no time
-        return None
-    mark = text.find("\n\n", start, end)
-    if mark < 0:
-        return None
-    for _ in range(MOST_QUESTIONS):
-        mark = text.find("?", mark + 1, end)
-        if mark < 0:
-            return None
-        begin = text.rfind("\n\n", max(start, mark - PARAGRAPH), mark)
-        if begin < 0:
-            continue
-        before = text[max(start, begin - PARAGRAPH) : begin].rstrip().rpartition("\n")[2]
-        if CONCLUDED.search(before) and _is_another(text[begin:mark], question):
-            return begin
-    return None
-
-
-def _is_another(asks: str, question: str) -> bool:
-    """Return whether a paragraph is a new problem: no second thought, no part of the first."""
-    if not (ASKING.search(asks) and DIGIT.search(asks)) or RETHINKING.match(asks):
-        return False
-    return asks.strip() not in question and not _asks_again(asks, 0, question)
-
-
-def _answers_another(text: str, start: int, end: int, question: str) -> int | None:
-    """Return where a paragraph on another topic is asked and then answered, without a label.
-
-    "What is the value of $3x$ for $x = 2$?" and "Answer:" below, after a solution about apples.
-    """
-    if not ("Answer" in text or "Solution" in text or "A:" in text or "A*" in text):
-        return None
-    for match in islice(ANSWER_LINE.finditer(text, start, end), MOST_LABELS):
-        stop = match.start()
-        while stop > start and text[stop - 1] == "\n":
-            stop -= 1
-        begin = text.rfind("\n\n", max(start, stop - PARAGRAPH), stop)
-        asks = text[begin:stop].strip()
-        if begin < 0 or not (
-            asks.endswith("?") or (TASK.match(asks) and ("=" not in asks or UNKNOWN.search(asks)))
-        ):
-            continue
-        if DIGIT.search(text, start, begin) is None or _asks_again(asks, 0, question):
-            continue
-        line = text.find("\n", match.end(), end)
-        reply = text[match.end() : end if line < 0 else line].strip()
-        context = question + " " + text[max(start, begin - 4 * PARAGRAPH) : begin]
-        if _is_off_topic(asks, reply, context):
-            return begin
-    return None
-
-
-def _is_off_topic(asks: str, reply: str, context: str) -> bool:
-    """Return whether a paragraph asks something unrelated to the problem.
-
-    reply: the line that answers it. context: the question and the text so far. A paragraph of one
-    or two topic words is unrelated only if it has numbers, or if its reply has none: "What is the
-    final price?" may ask for the same answer. "How much is it on Friday?" has no numbers, and so is
-    a part of the problem.
-    """
-    if SECOND_LOOK.match(asks) or (AMOUNT.search(asks) and not DIGIT.search(asks)):
-        return False
-    topics = _topics(asks)
-    few = len(topics) < FEWEST_TOPICS
-    if not topics or (few and not DIGIT.search(asks) and (not reply or DIGIT.search(reply))):
-        return False
-    return len(topics & _topics(context)) < RELATED_ENOUGH * len(topics)
-
-
-def _topics(text: str) -> set[str]:
-    """Return the longer words of a text, without numbers, commands and common words."""
-    return {word for word in _words(COMMAND.sub(" ", text.lower())) if word.isalpha()}
-
-
-def _asks_again(text: str, start: int, question: str) -> bool:
-    """Return whether the question that follows is the original one."""
-    words = question.split()
-    if not words:
-        return False
-    following = text[start : start + len(question) + 2 * len(words) + 80].split()
-    return any(following[skip : skip + len(words)] == words for skip in range(MOST_LABEL_WORDS))
 
 
 def _without_code(text: str, start: int, end: int) -> str:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from gradeschool.answers.candidates import (
     SETTING,
-    UNRESOLVED,
     best_number,
     has_unit,
     sentence_numbers,
@@ -21,12 +20,9 @@ from gradeschool.answers.candidates import (
     stated_number,
 )
 from gradeschool.answers.quantities import (
-    CHINESE_NUMBER,
-    TEXT_COMMAND,
     WORD_NUMBER,
     WrittenNumber,
     quantity_at,
-    without_text_commands,
     word_quantities,
 )
 from gradeschool.answers.question import restates_question
@@ -37,6 +33,7 @@ DIGIT = re.compile(r"\d")
 TRIES = 20
 # Maximum number of characters of a statement after its marker.
 REACH = 400
+SHORT_LINE = 20  # of a line behind a tag that stays open
 HASHES, BOX = "####", "boxed"
 TAG = re.compile(r"<(?:final_?)?(?:answer|ans)>|<final>|<\|begin_of_box\|>", re.I)
 TAG_END = re.compile(r"</(?:final_?)?(?:answer|ans)>|</final>|<\|end_of_box\|>", re.I)
@@ -46,25 +43,10 @@ _VERB = r"\b(?:is|are|was|equals|(?:w|sh)ould\sbe|must\sbe|will\sbe|comes?\s(?:o
 # Matched at the second letter of "answer".
 ANSWER = re.compile(
     r"(?i)nswers?\b[\"'*_`)\]]{0,4}(?P<words>[^\n.:=?!,;\d\\{}<>]{0,60}?)"
-    rf"(?P<verb>{_VERB}"
-    r"\b(?!\s(?:not|correct|incorrect|wrong|right)\b)"
+    rf"(?P<verb>{_VERB}\b(?!\s(?:not|correct|incorrect|wrong|right)\b)"
     r"|(?=[*_\"'`\s:=→-])(?:[*_\"'`]{0,4}\s?(?::-(?=\s)|[:=→](?!=))|->|[*_]{0,3}[ \t]*\n))"
 )
 NO_VERBS = frozenset(["", ":", ":-", "=", "→", "->"])
-ARTICLES = frozenset("the our your this my an".split())  # noqa: SIM905
-# "You might think the answer is 540", "the wrong answer is 540". Matched before "nswer".
-DISOWNED = re.compile(
-    r"(?i)\b(?:wrong|incorrect|(?:suppose|assum(?:e|ing)|if|imagine|say|whether|pretend|guess)(?:\sthat)?(?:\s(?:the|my|our|this))?(?:\s(?:final|correct|right))?|(?:might|may|could|would|people|students|some|tempting\sto)\s(?:\w+\s){0,2}"
-    r"(?:think|say|assume|believe|guess|expect)(?:\sthat)?(?:\sthe)?)\sa$"
-)
-DISOWNED_SIGNS = (
-    "rong", "orrect", "uppos", "ssum", "if ", "If ", "magin", "say", "Say", "hether", "retend",
-    "uess", "hink", "eliev", "xpect",
-)  # fmt: skip
-TASKS = frozenset(
-    "express get find give round simplify convert check verify write state make reach".split()  # noqa: SIM905
-)
-REVERSED = re.compile(r"\bis\s+(?:the|our|your|my)\s+(?:\w+\s){0,2}a$", re.I)
 SHORT = re.compile(
     r"(?<![^\s*(])(?:[Aa]ns|ANS|[Ff]inal [Rr]esult|[Rr]esult)[*.]{0,3}\s?[:=]"
     r"|(?<=orrect )(?:option|choice)\s(?:is\b|:)"
@@ -72,10 +54,10 @@ SHORT = re.compile(
 SHORT_SIGNS = ("ans", "Ans", "ANS", "esult", "orrect option", "orrect choice")
 # The same in other languages (MGSM's and a few more), with a verb or a colon after it.
 FOREIGN = re.compile(
-    r"(?i)(?:antwort|ergebnis|lösung|respuesta|resultado|réponse|reponse|résultat|ответ|jibu|risposta"
-    r"|resposta|答案|答え|(?<!解)答|답|উত্তর|సమాధానం|జవాబు|คำตอบ)"
-    r"(?P<verb>(?:[^\n\d.:：=]{0,40}?(?:\b(?:ist|lautet|beträgt|(?<!\bno\s)es|est|è|é|ni)\b|は|(?<!不)是|为|為|হল|হলো|คือ|[—–=]))?"
-    r"[\s*]{0,3}[:：]?)"
+    r"(?i)(?:antwort|ergebnis|lösung|respuesta|resultado|réponse|reponse|résultat|ответ|jibu"
+    r"|risposta|resposta|答案|答え|(?<!解)答|답|উত্তর|సమాధానం|జవాబు"
+    r"|คำตอบ)(?P<verb>(?:[^\n\d.:：=]{0,40}?(?:\b(?:ist|lautet|beträgt|(?<!\bno\s)es|est|è|é|ni)\b"
+    r"|は|(?<!不)是|为|為|হল|হলো|คือ|[—–=]))?[\s*]{0,3}[:：]?)"
 )
 FOREIGN_SIGNS = ("ntwort", "rgebnis", "spuesta", "sposta", "eponse", "esultado", "Jibu", "jibu")
 # In texts beyond ASCII.
@@ -88,20 +70,17 @@ LINE_A_SIGNS = ("A:", "A**:", "A :")
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
 # A line that ends in "=" continues on the next.
 SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？।]|(?<![=≈])(?<![=≈] )\n")
-# Several numbers in a box; "1, 250" may be a slip for 1,250.
-LIST = re.compile(
-    r"\s?\$?-?\d+(?:\.\d+)?(?:[,;]\s?(?!\d{3}\b)\$?-?\d+(?:\.\d+)?){1,9}\s?"
-    r"|\s?\\?[{(\[]\s?\d[\d., ]{0,40},\s?\d[\d.]{0,12}\s?\\?[})\]]\s?"
-)
-PAIR = re.compile(r"\s?\$?\d[\d.,]*\s(?:and|or|to)\s\$?\d[\d.,]*\s?")
 # "1, 800" alone is a slip for 1,800.
 COMMA_SLIP = re.compile(r"([1-9]\d{0,2}), (\d{3})(?=[.\s]*(?:\Z|\n)|[}*$])")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
 
 
-LINE_ENDS = re.compile(r"(?: ?[A-Za-z%]{1,14}){0,2}[.!*]{0,3}[ \t]*\n")
-BESIDE = re.compile(r"\sor[\s$\\(]{0,6}\Z")
+# Several numbers in a box; "1, 250" may be a slip for 1,250.
+LIST = re.compile(
+    r"[\s\\{(\[]{0,4}\$?-?\d[\d.]*(?:[,;]\s?(?!\d{3}\b)\$?-?\d[\d.]*){1,9}[\s\\})\]]{0,4}"
+)
 SAME_AMOUNT = re.compile(r"[^\n=≈\d]{0,40}?\}[\s$\\)*]{0,6}(?:=|or)[\s$*\\(]{0,6}(?=[\d.])")
+BESIDE = re.compile(r"\sor[\s$\\(]{0,6}\Z")
 
 
 class Confidence(StrEnum):
@@ -127,19 +106,9 @@ class ExtractedAnswer(NamedTuple):
     confidence: Confidence
 
 
-class AnswerSection(NamedTuple):
-    """A piece of text that a marker announces as the answer, longer than one number."""
-
-    start: int
-    end: int
-    how: str
-
-
-def last_statement(
-    text: str, start: int, end: int, question: str
-) -> ExtractedAnswer | AnswerSection | None:
+def last_statement(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     """Return the last explicit statement of an answer in a piece of text, None without one."""
-    last: ExtractedAnswer | AnswerSection | None = None
+    last: ExtractedAnswer | None = None
     for find in (_behind_answer, _in_box, _behind_hashes, _in_tag, _behind_pattern):
         statement = find(text, start if last is None else max(start, last.start - 9), end, question)
         if statement is not None and (last is None or statement.start > last.start):
@@ -186,10 +155,8 @@ def _in_box(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
             number = _boxed(text, place + len(marker), end, question)
             if number is None:
                 continue
-            other = _box_beside(text, place, number, start, end, question) or _asked_behind(
-                text, number, end, question
-            )
-            return _stated(other or number, "in the last box")
+            other = _box_beside(text, place, number, start, end, question)
+            return _stated(other or _asked_behind(text, number, end, question), "in the last box")
     return None
 
 
@@ -204,22 +171,8 @@ def _boxed(text: str, inside: int, end: int, question: str) -> WrittenNumber | N
                 return WrittenNumber(slip[1] + slip[2], *slip.span())
             if LIST.fullmatch(text, inside + 1, close):  # several answers, so no number
                 return WrittenNumber(text[inside + 1 : close].strip(), inside + 1, close)
-        if text.find(TEXT_COMMAND, inside, close) >= 0:
-            return _in_words(text, inside + 1, close, question)
         return stated_number(text, inside + 1, close, question)
     return _direct(text, inside, min(end, inside + 40), question)
-
-
-def _in_words(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
-    r"""Return the number of a box with words: "2 \text{ hours and } 30 \text{ minutes}"."""
-    words, places = without_text_commands(text[start:end])
-    number = stated_number(words, 0, len(words), question)
-    if number is None:
-        return None
-    if PAIR.fullmatch(words):
-        number = number._replace(value=UNRESOLVED)
-    first, last = start + places[number.start], start + places[number.end - 1] + 1
-    return WrittenNumber(number.value, first, last + (text[last : last + 1] == "}"))
 
 
 def _box_beside(
@@ -246,46 +199,34 @@ def _box_beside(
     return number if fits else other
 
 
-def _asked_behind(
-    text: str, number: WrittenNumber, end: int, question: str
-) -> WrittenNumber | None:
+def _asked_behind(text: str, number: WrittenNumber, end: int, question: str) -> WrittenNumber:
     """Return the 180 of "[3 hours] = 180 minutes" if minutes are asked for; [] is a box."""
-    behind = text[number.end : min(end, number.end + 60)]
-    equals = SAME_AMOUNT.match(text, number.end, end) if "=" in behind or "or" in behind else None
+    equals = SAME_AMOUNT.match(text, number.end, end)
     if equals is None or has_unit(text, number, equals.end(), question):
-        return None
+        return number
     other = quantity_at(text, equals.end(), end)
-    return other if other is not None and has_unit(text, other, end, question) else None
+    return other if other is not None and has_unit(text, other, end, question) else number
 
 
-def _in_tag(
-    text: str, start: int, end: int, question: str
-) -> ExtractedAnswer | AnswerSection | None:
+def _in_tag(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     for tag in reversed([*TAG.finditer(text, start, end)][-TRIES:]) if "<" in text else ():
         begin = tag.end()
         close = TAG_END.search(text, begin, end)
         stop = end if close is None else close.start()
         lines = text[begin:stop].strip()
-        if close is None and (number := _whole_line(text, begin, stop)) is not None:
-            return _stated(number, "after an open answer tag")
+        if close is None and 0 < lines.find("\n") < SHORT_LINE:  # the tag stays open
+            stop = text.find("\n", text.find(lines, begin), stop)
+            lines = text[begin:stop].strip()
         if "\n" in lines or len(lines) > REACH or SENTENCE_END.search(lines, 0, len(lines) - 1):
-            return AnswerSection(begin, stop, "between answer tags")
+            return last_statement(text, begin, stop, question)
         number = stated_number(text, begin, stop, question)
         if number is not None:
             return _stated(number, "between answer tags")
     return None
 
 
-def _whole_line(text: str, start: int, end: int) -> WrittenNumber | None:
-    """Return the number that fills the line that begins here, except for its unit."""
-    number = quantity_at(text, skip_lead(text, start, end), end)
-    return number if number is not None and LINE_ENDS.match(text, number.end, end) else None
-
-
-def _behind_answer(
-    text: str, start: int, end: int, question: str
-) -> ExtractedAnswer | AnswerSection | None:
-    last: ExtractedAnswer | AnswerSection | None = None
+def _behind_answer(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
+    last: ExtractedAnswer | None = None
     for marker in ("nswer", "NSWER"):
         for place in _places(text, marker, start if last is None else last.start, end):
             statement = _announced(text, place, start, end, question)
@@ -297,11 +238,11 @@ def _behind_answer(
 
 def _announced(
     text: str, place: int, start: int, end: int, question: str
-) -> ExtractedAnswer | AnswerSection | None:
+) -> ExtractedAnswer | None:
     """Return the answer that "answer" at a place introduces, or closes ("18 is the answer")."""
     cue = ANSWER.match(text, place, end)
-    if cue is None or _is_task(text, start, place):
-        return _before_answer(text, place, start, question)
+    if cue is None:
+        return None
     stop = min(end, cue.end() + REACH)
     option = OPTION.match(text, cue.end(), stop)
     begin = cue.end() if option is None else option.end()
@@ -311,45 +252,20 @@ def _announced(
         is_list = item is not None and "\n" in text[place : number.start]
         return None if is_list else _stated(number, "after the last 'answer'")
     if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
-        return AnswerSection(begin, end, "in the closing sentence after 'answer:'")
+        return None
     close = SENTENCE_END.search(text, begin, stop)
     number = stated_number(text, begin, stop if close is None else close.start(), question)
     return None if number is None else _stated(number, "in the sentence of the last 'answer is'")
 
 
-def _is_task(text: str, start: int, place: int) -> bool:
-    """Return whether "answer" is a verb, still unknown ("find the answer"), or a wrong one."""
-    words = text[max(start, place - 28) : place].lower().split()[-4:]
-    if len(words) < 2 or words[-1] != "a":
-        return False
-    before = text[max(start, place - 48) : place]
-    if _holds(before, DISOWNED_SIGNS) and DISOWNED.search(before):
-        return True
-    article = -3 if words[-2] == "final" else -2
-    return len(words) > -article and words[article] in ARTICLES and words[article - 1] in TASKS
-
-
-def _before_answer(text: str, place: int, start: int, question: str) -> ExtractedAnswer | None:
-    begin = max(start, place - 60)
-    match = REVERSED.search(text[begin:place])
-    if match is None:
-        return None
-    stop = begin + match.start()
-    begin = max(begin, text.rfind(". ", begin, stop) + 1, text.rfind("\n", begin, stop) + 1)
-    number = stated_number(text, begin, stop, question)
-    return None if number is None else _stated(number, "before 'is the answer'")
-
-
-def _behind_pattern(
-    text: str, start: int, end: int, question: str
-) -> ExtractedAnswer | AnswerSection | None:
+def _behind_pattern(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     """Match "Ans: 18", "Result = 18", other languages, and a line "A:" unless "B:" follows."""
     part = text[start:end]
     cue = None
     if "A" in part and _holds(part, LINE_A_SIGNS):
         cue = _last(LINE_A, text, start, end)
         if cue is not None and LINE_B.search(text, cue.end(), end):
-            cue = None
+            return None
     if cue is None and _holds(part, SHORT_SIGNS):
         cue = _last(SHORT, text, start, end)
     if cue is None and (
@@ -393,8 +309,8 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         number = quantity_at(text, skip_lead(text, sign.end(), end), end)
         negative = not (sign.group()[-1] == " " and "\n" in text[start:begin])
     if number is None:
-        words = WORD_NUMBER.match(text, begin, end) or CHINESE_NUMBER.match(text, begin, end)
-        if words is None or words[0] == "一":  # an article
+        words = WORD_NUMBER.match(text, begin, end)
+        if words is None:
             return None
         close = SENTENCE_END.search(text, words.end(), end)
         if DIGIT.search(text, words.end(), end if close is None else close.start()):
@@ -420,41 +336,42 @@ WINDOW = 1_500
 MOST_SENTENCES = 16
 # A period after a title, an initial or the number of a list item does not end a sentence.
 BOUNDARY = re.compile(
-    r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)"
-    r"(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)(?<!\bhrs\.)(?<!\bmins\.)(?<!\bmin\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\n\d\.)(?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
+    r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])"
+    r"|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)("
+    r"?<!\bhrs\.)(?<!\bmins\.)(?<!\bmin\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\n\d\.)("
+    r"?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
 )
 CONCLUSION = re.compile(
-    r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)|"
-    r"consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴"
+    r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)"
+    r"|consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴"
     r"|insgesamt|somit|daher|folglich|por\s(?:lo\s)?tanto|así\sque|entonces|en\stotal|donc"
     r"|au\stotal|ainsi|par\sconséquent|итак|итого|значит|следовательно|таким\sобразом|поэтому"
-    r"|(?:kwa\s)?hivyo|kwa\sjumla)\b"
-    r"|[\s*]{0,6}(?:因此|所以|したがって|よって|つまり|সুতরাং|অতএব|তাই|কাজেই|కాబట్టి|అందువల్ల|ดังนั้น)"
+    r"|(?:kwa\s)?hivyo|kwa\sjumla)\b|[\s*]{0,6}(?:因此|所以|したがって|よって|つまり|সুতরাং|অতএব|তাই|কাজেই"
+    r"|కాబట్టి|అందువల్ల|ดังนั้น)"
 )
 REVISION = re.compile(
     r"(?i)\b(?:wait|actually|correction|oops|sorry|(?<!common )mistake|error|incorrect|re-?check"
     r"|reconsider|on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
 )
 ASIDE = re.compile(
-    r"(?i)[^\w$\\]{0,8}(?:note\b|remember\b|recall\b|(?:just\s)?to\srestate\b|p\.?s\.|let\sme\sknow|(?:i\s)?hope\b|feel\sfree"
-    r"|(?:to\s|let['’]?s\s)?(?:double-?\s?)?(?:check|verify|verification)\b"
-    r"|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?|sources?|(?:word|token)\scount"
-    r"|comment|score|rating|difficulty)[*_]{0,2}:|rated\b"
-    r"|th(?:is|at)(?:\sis|['’]s)\sbecause\b|if\syou\s(?:have\s(?:any|more|other|further)|need|want|would)|happy\sto\b|this\sassumes|assuming"
-    r"|by\sthe\sway\b|(?:for|in|by)\s(?:comparison|reference|contrast)\b|incidentally\b"
-    r"|as\san\saside\b|fun\sfact\b|similarly\b|to\srecap\b|i\scan\s(?:answer|help|also)\b"
-    r"|if\s(?:\w+\s){1,3}had\s(?!\d|an?\b|the\b|no\b)\w+|had\s(?:\w+\s){1,4}been\b"
-    r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
+    r"(?i)[^\w$\\]{0,8}(?:note\b|remember\b|recall\b|(?:just\s)?to\srestate\b|p\.?s\."
+    r"|let\sme\sknow|(?:i\s)?hope\b|feel\sfree|because\s|(?:to\s|let['’]?s\s)?(?:double-?\s?)?(?:check"
+    r"|verify|verification)\b|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?"
+    r"|sources?|(?:word|token)\scount|comment|score|rating|difficulty)[*_]{0,2}:|rated\b|th(?:is"
+    r"|at)(?:\sis|['’]s)\sbecause\b|if\syou\s(?:have\s(?:any|more|other|further)|need|want|would)"
+    r"|happy\sto\b|this\sassumes|assuming|by\sthe\sway\b|(?:for|in|by)\s(?:comparison|reference"
+    r"|perspective|contrast)\b|incidentally\b|as\san\saside\b|fun\sfact\b|similarly\b|to\srecap\b"
+    r"|i\scan\s(?:answer|help|also)\b|if\s(?:\w+\s){1,3}had\s(?!\d|an?\b|the\b|no\b)\w+"
+    r"|had\s(?:\w+\s){1,4}been\b|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$"
+    r"|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
 )
-QUESTION = re.compile(r"\?[\s\"'*)]*$")
 # Phrases that begin a check of the result.
 CHECK = re.compile(
-    r"(?i)(?:\n|(?<=[.!?])\s)[\s*#>_(-]{0,6}"
-    r"(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s|i(?:['’]ll|\swill|\scan)?)\s)?"
-    r"(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?"
-    r"(?:check(?:ing)?|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck|verifica(?:ção|ción)?|vérification"
-    r"|comprobación|probe|kontrolle|проверка)\b|\n\s{0,3}(?:验算|検算)"
-    r"|\n[\s*#]{0,6}(?:references?|sources?|citations?)[*_]{0,2}:"
+    r"(?i)(?:\n|(?<=[.!?*])\s)[\s*#>_(-]{0,6}(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s"
+    r"|i(?:['’]ll|\swill|\scan)?)\s)?(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?(?:check(?:ing)?"
+    r"|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck|verifica(?:ção|ción)?|vérification"
+    r"|comprobación|probe|kontrolle|проверка)\b|\n\s{0,3}(?:验算|検算)|\n[\s*#]{0,6}(?:references?"
+    r"|sources?|citations?)[*_]{0,2}:"
 )
 CHECK_SIGNS = (
     "heck", "erif", "érif", "onfirm", "eference", "ource", "itation", "HECK", "ERIF", "omprobac",
@@ -462,30 +379,27 @@ CHECK_SIGNS = (
 )  # fmt: skip
 # A text with this end was cut off before its result.
 DANGLING = re.compile(
-    r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
-    r"|\b(?:is|are|was|has|have|had|the|an?|of|and|or|by|plus|minus"
-    r"|times|with|for|to|from|at|in|on|per|than|every|his|her|their|so"
-    r"|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
+    r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?|\b(?:is|are|was|has"
+    r"|have|had|the|an?|of|and|or|by|plus|minus|times|with|for|to|from|at|in|on|per|than|every|his"
+    r"|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
+)
+# Says what to do next, but not the result.
+INSTRUCTION = re.compile(
+    r"(?i)[\s*#\d.)-]{0,8}(?:(?:now|then|next|first|finally),?\s)?(?:to\s[^,\n=]{4,80},\s)?(?:we\s"
+    r"(?:need\sto\s)?)?(?:add|subtract|multiply|divide|calculate|find|determine|compute)\s"
+    r"(?!that\b)(?:(?!\b(?:get|giving|equal|which|obtain|yield|so|leav|total))[^=:≈\d]"
+    r"|(?<=[a-z] )\d+)*"
 )
 UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq|cu)\.?\s)?(?:in|times)\s*$")
-# "Now, add the 5 to the 8" says what to do, but not the result.
-INSTRUCTION = re.compile(
-    r"(?i)[\s*#\d.)-]{0,8}(?:now|then|next|first|finally)?,?\s?(?:to\s[^,\n=]{4,120},\s)?"
-    r"(?:we\s(?:(?:need\sto|can|must|have\sto)\s)?)?"
-    r"(?:add|subtract|multiply|divide|calculate|find|determine|compute)\s"
-)
-# ... unless it gives its figure: "Add 5 to 8 to get 13", "Find the total: 13".
-CARRIED_OUT = re.compile(
-    r"(?i):(?!\d)|[=≈→]|\\approx|\b(?:gets?|giving|gives\s(?:us|you)|equals?|which|obtain|yields?|so"
-    r"|leav(?:es?|ing)|(?:find|determine|calculate|compute)\s(?:that|\$?\d)|total(?:s|ing)?\sof)\b"
-)
 # Maximum number of words in a unit after the number of an unfinished sentence.
 LONGEST_UNIT = 4
 # A longer number is a model repeating digits.
 MOST_DIGITS = 50
 # Minimum length of text whose repetition counts as going round; the second for short sentences.
 SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
-STEP_LABEL = re.compile(r"([A-Z][a-z]{2,9}) (\d{1,3}):")
+
+
+NEXT_ITEM = re.compile(r"\s*([A-Z][a-z]+ )?(\d{1,3})[.):]?\s*")
 
 
 class Sentence(NamedTuple):
@@ -521,10 +435,12 @@ def first_sentence_end(text: str, start: int, end: int) -> int | None:
 
 def is_aside(text: str, sentence: Sentence) -> bool:
     """Return whether a sentence asks something, or adds a note to the text before."""
-    if ASIDE.match(text, sentence.start, sentence.end):
-        return text.find("=", sentence.start, sentence.end) < 0
-    asks = QUESTION.search(text, max(sentence.start, sentence.end - 12), sentence.end) is not None
-    return asks and text.find("=", sentence.start, sentence.end) < 0
+    if text.find("=", sentence.start, sentence.end) >= 0:
+        return False
+    asks = (
+        text[max(sentence.start, sentence.end - 12) : sentence.end].rstrip(" \n\"'*)").endswith("?")
+    )
+    return asks or ASIDE.match(text, sentence.start, sentence.end) is not None
 
 
 def before_check(text: str, start: int, end: int) -> int:
@@ -541,6 +457,8 @@ def before_check(text: str, start: int, end: int) -> int:
 def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, question: str) -> bool:
     """Return whether an unfinished last sentence leads to a figure that is missing."""
     written = text[sentence.start : sentence.end].rstrip()
+    if INSTRUCTION.fullmatch(written):
+        return True
     if DANGLING.search(written[-40:]) and not UNIT_AT_END.search(written[-12:]):
         return True
     if not sentence.cut:
@@ -557,7 +475,7 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
         in_words = number.end >= stop and not DIGIT.search(text, number.start, stop)
         if in_words or "," in text[number.end : stop]:
             return True  # "Dana can travel in six", "Therefore, in 48 hours, the pool"
-    if announces_step(text, sentence) or written.rfind("(") > written.rfind(")"):
+    if written.rfind("(") > written.rfind(")"):
         return True
     display = text.rfind("\\[", max(0, sentence.start - LONGEST_PERIOD), stop)
     if display >= 0 and text.find("\\]", display, stop) < 0:
@@ -573,25 +491,19 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
     return not (
         CONCLUSION.match(written)
         or "=" in written
+        or "nswer" in written
         or restates_question(written, question)
         or has_unit(text, number, stop, question)
     )
 
 
-def announces_step(text: str, sentence: Sentence) -> bool:
-    """Return whether a sentence says what to do next, but not the result."""
-    written = text[sentence.start : sentence.end].strip()
-    return INSTRUCTION.match(written) is not None and CARRIED_OUT.search(written) is None
-
-
 def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
     """Return whether a text breaks off after the number of a list's next item."""
-    written = text[sentence.start : sentence.end].strip().rstrip(".)")
-    if label := STEP_LABEL.fullmatch(written):
-        return f"\n{label[1]} {int(label[2]) - 1}:" in text[: sentence.start]
-    if len(written) > 3 or not written.isdecimal() or text[sentence.end : end].strip():
+    item = NEXT_ITEM.fullmatch(text, sentence.start, sentence.end)
+    if item is None or text[sentence.end : end].strip():
         return False
-    return any(f"\n{int(written) - 1}{mark} " in text[: sentence.start] for mark in ".)")
+    before = f"\n{item[1] or ''}{int(item[2]) - 1}"
+    return any(before + mark in text[: sentence.start] for mark in (". ", ") ", ": "))
 
 
 def is_repetitive(text: str, sentence: Sentence, start: int, end: int) -> bool:
