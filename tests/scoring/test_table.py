@@ -39,7 +39,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.lists(
 
 
 def outcomes(together: ScorerSet, text: str, problem: Problem) -> list[str]:
-    return [OUTCOMES[outcome].value for outcome in together.outcomes(text, problem)]
+    return [OUTCOMES[outcome].value for outcome in together.outcomes_of([(text, problem)])[0]]
 
 
 def alone(scorers: Sequence[Scorer], text: str, problem: Problem) -> list[str]:
@@ -110,10 +110,10 @@ def test_an_id_that_means_another_problem() -> None:
     other = Problem.from_row("row 1", "", "#### 19")
     first, again = (
         scorers.outcomes_of([(text, right), (text, other)]),
-        scorers.outcomes(text, right),
+        scorers.outcomes_of([(text, right)])[0],
     )
-    assert first[0] == again == ScorerSet(CLOSED).outcomes(text, right)
-    assert first[1] == ScorerSet(CLOSED).outcomes(text, other)
+    assert first[0] == again == ScorerSet(CLOSED).outcomes_of([(text, right)])[0]
+    assert first[1] == ScorerSet(CLOSED).outcomes_of([(text, other)])[0]
     assert first[0] != first[1]
 
 

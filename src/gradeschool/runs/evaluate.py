@@ -177,7 +177,7 @@ class Session:
             self.budget.add(completion)
         outcome = Outcome.ERROR
         if not completion.error:
-            outcomes = self.scorers.outcomes(completion.text, request.problem)
+            outcomes = self.scorers.outcomes_of([(completion.text, request.problem)])[0]
             self.known[request.key], outcome = outcomes, OUTCOMES[outcomes[0]]
         for watcher in self.watchers:
             watcher.count(EndedSample(completion, outcome))

@@ -360,7 +360,9 @@ def explain_difference(
         for sample in run.samples:
             if (problem := sample.problem) is None or sample.error:
                 continue
-            outcomes.append((problem.id, judges[place].outcomes(sample.text, problem)[place]))
+            outcomes.append(
+                (problem.id, judges[place].outcomes_of([(sample.text, problem)])[0][place])
+            )
             question = " ".join(problem.question.split()) or f"id {problem.id}"
             by_question[question, sample.sample] = sample
         counted = tally_by_problem(outcomes)
@@ -415,7 +417,7 @@ def _points_of_changes(
     for here, there in pairs:
         assert here.problem is not None and there.problem is not None  # noqa: S101
         text, problem, scorer = here.text, here.problem, 0
-        outcome = judges[0].outcomes(text, problem)[0]
+        outcome = judges[0].outcomes_of([(text, problem)])[0][0]
         walked: list[tuple[str, int, int, bool]] = []
         for name in order:
             before, earlier = (text, problem, scorer), outcome
@@ -433,7 +435,7 @@ def _points_of_changes(
             elif name == TEXTS or _same_prompt(here, there, records) is False:
                 text = there.text
             if (text, problem, scorer) != before:
-                outcome = judges[1].outcomes(text, problem)[scorer]
+                outcome = judges[1].outcomes_of([(text, problem)])[0][scorer]
             walked.append((name, earlier, outcome, text != before[0]))
         if any(ERROR in (earlier, later) for _, earlier, later, _ in walked):
             continue

@@ -101,7 +101,7 @@ def ballots_by_problem(table: ScoredTable) -> dict[str, list[Ballot]]:
     Failed samples, and texts on which the published scorer itself fails, cast no ballot.
     """
     ballots: dict[str, list[Ballot]] = {}
-    rows = zip(table.samples, table.problems(), table.verdicts, strict=True)
+    rows = zip(table.samples, table.problems, table.verdicts, strict=True)
     for _, problem, (verdict, *_) in sorted(rows, key=lambda row: row[0].sample):
         if verdict.outcome is not Outcome.ERROR:
             value = None if verdict.answer is None else verdict.answer.value

@@ -80,7 +80,7 @@ def read_candidates(
         table = ScoredTable(run, [reader])
         problems: dict[str, ProblemCandidates] = {}
         for sample, problem, (verdict,) in zip(
-            table.samples, table.problems(), table.verdicts, strict=True
+            table.samples, table.problems, table.verdicts, strict=True
         ):
             if verdict.outcome is not Outcome.ERROR:
                 problems.setdefault(problem.id, ProblemCandidates(problem, [])).candidates.append(

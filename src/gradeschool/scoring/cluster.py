@@ -152,7 +152,7 @@ def rows_on_ray(
         numbers: Counter[str] = Counter()
         scored = rows.map_batches(
             _score_block, batch_format="pyarrow", batch_size=HEAD,
-            fn_args=(source.file.reader, source.matcher, scorers.names, changes),
+            fn_args=(source.file.reader, source.matcher, tuple(scorers.names), changes),
         )  # fmt: skip
         for block in scored.iter_batches(batch_size=None, batch_format="pyarrow"):
             batch = []

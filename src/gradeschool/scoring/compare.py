@@ -69,10 +69,10 @@ def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
     if not tallies:
         raise nothing_judged(run.name, table.scorers.names[scorer])
     every = dict.fromkeys(problem.id for problem in run.problems() if problem)
-    columns = zip(table.problems(), table.column(scorer), strict=True)
+    columns = zip(table.problems, table.column(scorer), strict=True)
     return Outcomes(
         run.name,
-        {problem.id: problem for problem in table.problems() if problem.id in tallies},
+        {problem.id: problem for problem in table.problems if problem.id in tallies},
         tallies,
         len(run.samples) - sum(tally.judged for tally in tallies.values()),
         unjudged_problems=tuple(id for id in every if id not in tallies),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,21 +78,17 @@ def score_batch(
                 continue
             if not sample.error:
                 outcomes = next(scored)
-                form = _form_bits(*form_of(text, sample.finish, problem.question, marks))
-            if problem.id in changes:
-                other, revised = changes[problem.id], REMOVED
-                if sample.error:
-                    revised = b""
-                elif other is not None:
-                    revised = scorers.outcomes(text, replace(other, id=f"{other.id} revised"))
+                empty, cut, ran_on, thinking = form_of(text, sample.finish, problem.question, marks)
+                form = empty + 2 * cut + 4 * ran_on + 8 * thinking
+                if problem.id in changes:  # a failed sample is one under either label
+                    other, revised = changes[problem.id], REMOVED
+                    if other is not None:
+                        other = replace(other, id=f"{other.id} revised")
+                        [revised] = scorers.outcomes_of([(text, other)])
             rows.append(ScoredRow(sample.row, sample.run, problem.id, problem.gold, sample.sample,
                                   sample.finish, sample.error, "", sample.flag, digest(text),
                                   outcomes, form, revised))  # fmt: skip
     return rows
-
-
-def _form_bits(empty: bool, truncated: bool, ran_on: bool, thinking: bool) -> int:
-    return empty + 2 * truncated + 4 * ran_on + 8 * thinking
 
 
 def score_sources(
@@ -123,7 +120,7 @@ def score_sources(
         if score_rows is not None:
             batches = score_rows(source, scorers, changes)
         elif jobs == 1:
-            batches = (score_batch(batch, scorers, changes) for batch in source.batches())
+            batches = map(score_batch, source.batches(), repeat(scorers), repeat(changes))
         else:
             batches = _score_in_processes(source.batches(), scorers, changes, jobs)
         for score in _count_rows(source, batches, scorers.names, warn, write):
@@ -357,11 +354,13 @@ class RunScore:
 def score_run(table: ScoredTable) -> RunScore:
     """Return the scores of a run in memory under every scorer of its table."""
     counts: Counter[Key] = Counter()
-    for sample, problem, outcomes in zip(
-        table.samples, table.problems(), table.outcomes, strict=True
-    ):
-        form = form_of(sample.text, sample.finish, problem.question, table.scorers.thinking_marks)
-        counts[problem.id, outcomes, _form_bits(*form), b"", sample.flag] += 1
+    for sample, problem, outcomes in zip(table.samples, table.problems, table.outcomes,
+                                         strict=True):  # fmt: skip
+        empty, cut, ran_on, thinking = form_of(
+            sample.text, sample.finish, problem.question, table.scorers.thinking_marks
+        )
+        form = empty + 2 * cut + 4 * ran_on + 8 * thinking
+        counts[problem.id, outcomes, form, b"", sample.flag] += 1
     return score_counts(table.run.name, len(table.run.samples), counts, table.scorers.names)
 
 
@@ -370,71 +369,47 @@ def score_counts(run: str, n: int, counts: Mapping[Key, int], scorers: Sequence[
 
     n: all rows; those that are not in `counts`, or have no outcomes there, are errors.
     """
-    official: list[tuple[str, bytes, int]] = []
-    revised_rows: list[tuple[str, bytes, int]] = []
-    removed, is_revised = 0, False
+    sizes: dict[str, int] = {}  # samples with a text, by problem
+    rows: list[tuple[str, bytes, int]] = []
     forms: Counter[int] = Counter()
     flags: Counter[tuple[bool, bytes]] = Counter()
+    revised_counts: Counter[Key] = Counter()
+    is_revised, removed = False, 0
     for (problem, outcomes, form, revised, flag), times in counts.items():
-        official.append((problem, outcomes, times))
-        if revised:
-            is_revised = True
+        is_revised |= bool(revised)
         if revised == REMOVED:
             removed += times
         else:
-            revised_rows.append((problem, revised or outcomes, times))
+            revised_counts[problem, revised or outcomes, NO_FORM, b"", None] += times
+        if outcomes:
+            rows.append((problem, outcomes, times))
+            sizes[problem] = sizes.get(problem, 0) + times
+            if flag is not None:
+                flags[flag, outcomes] += times
         if form != NO_FORM:
             forms[form] += times
-        if flag is not None and outcomes:
-            flags[flag, outcomes] += times
-    score = _score_outcomes(run, n, official, scorers)
-    if is_revised:
-        score = replace(score, platinum=_score_outcomes(run, n - removed, revised_rows, scorers))
-    if forms:
-        of_form = [sum(n for bits, n in forms.items() if bits >> i & 1) for i in range(len(NAMES))]
-        score = replace(score, forms=Forms(forms.total(), *of_form))
-    if not flags:
-        return score
-    agreements = {}
-    for index, scorer in enumerate(scorers):
-        pairs: Counter[tuple[bool, bool]] = Counter()
-        for (flag, outcomes), times in flags.items():
-            if outcomes[index] != ERROR:
-                pairs[flag, outcomes[index] == CORRECT] += times
-        agreements[scorer] = FlagAgreement(
-            pairs.total(), pairs[True, True] + pairs[False, False], pairs[False, True],
-            pairs[True, False],
-        )  # fmt: skip
-    return replace(score, flags=agreements)
-
-
-def _score_outcomes(
-    run: str, n: int, rows: Sequence[tuple[str, bytes, int]], scorers: Sequence[str]
-) -> RunScore:
-    """Return the scores of (problem, outcomes, number of samples); n: with those without a text."""
-    sizes: dict[str, int] = {}
-    rows = [row for row in rows if row[1]]
-    for problem, _, times in rows:
-        sizes[problem] = sizes.get(problem, 0) + times
     fewest, most = min(sizes.values(), default=0), max(sizes.values(), default=0)
     failed = n - sum(sizes.values())
     joined = b"".join([outcomes for _, outcomes, _ in rows])
     groups: dict[bytes, list[str]] = {}  # the scorers with the same outcomes
     results: dict[str, ScorerResult] = {}
+    agreements: dict[str, FlagAgreement] = {}
     for index, scorer in enumerate(scorers):
         column = joined[index :: len(scorers)]
         same = groups.setdefault(column, [])
         same.append(scorer)
         if len(same) > 1:
             results[scorer] = replace(results[same[0]], scorer=scorer)
+            if flags:
+                agreements[scorer] = agreements[same[0]]
             continue
         if most == 1:
-            counts = list(map(column.count, range(len(OUTCOMES))))
+            by_outcome = list(map(column.count, range(len(OUTCOMES))))
         else:
-            counts = [0] * len(OUTCOMES)
+            by_outcome = [0] * len(OUTCOMES)
             for outcome, (_, _, times) in zip(column, rows, strict=True):
-                counts[outcome] += times
-        correct, wrong, no_answer, error = counts
+                by_outcome[outcome] += times
+        correct, wrong, no_answer, error = by_outcome
         if most == 1 and not error:
             judged = len(column)
             share = Share(correct, judged, correct / judged, wilson(correct, judged), judged)
@@ -452,11 +427,27 @@ def _score_outcomes(
             scorer, correct, wrong, no_answer, error + failed, share.accuracy, share.interval,
             share.bounds, failed,
         )  # fmt: skip
+        if flags:
+            pairs: Counter[tuple[bool, bool]] = Counter()
+            for (flag, outcomes), times in flags.items():
+                if outcomes[index] != ERROR:
+                    pairs[flag, outcomes[index] == CORRECT] += times
+            agreements[scorer] = FlagAgreement(
+                pairs.total(), pairs[True, True] + pairs[False, False], pairs[False, True],
+                pairs[True, False],
+            )  # fmt: skip
+    shown_forms = None
+    if forms:
+        of_form = [sum(n for bits, n in forms.items() if bits >> i & 1) for i in range(len(NAMES))]
+        shown_forms = Forms(forms.total(), *of_form)
     return RunScore(
         run,
         n,
         tuple(results.values()),
+        shown_forms,
+        score_counts(run, n - removed, revised_counts, scorers) if is_revised else None,
         samples=(fewest, most) if fewest < most else None,
+        flags=agreements,
         agreeing=tuple(map(tuple, groups.values())),
         failed=failed,
     )

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from itertools import repeat
+from typing import Any, NamedTuple
 
 from gradeschool.answers.regions import Marks
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import scorer_of
+from gradeschool.formats.samples import Sample
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
@@ -87,17 +89,6 @@ def scorer_for(manifests: Sequence[Mapping[str, Any]], name: str | None = None) 
     return choose_scorers([name or headline_scorer(manifests)])[0]
 
 
-class AnswerComparison(NamedTuple):
-    """A comparison of an extracted answer, and the indices of the scorers that use it.
-
-    reference: its index among the references of a problem.
-    """
-
-    reference: int
-    compare: Callable[[str, str], bool]
-    scorers: list[int]
-
-
 class ScorerSet:
     """Scorers that are applied together to many completions.
 
@@ -107,79 +98,75 @@ class ScorerSet:
 
     def __init__(self, scorers: Sequence[Scorer]) -> None:
         self.scorers = tuple(scorers)
-        self.names = tuple([scorer.name for scorer in scorers])
-        self.thinking_marks: Marks = next(filter(None, (s.thinking_marks for s in scorers)), ())
-        self.calls_library = any(scorer.extra for scorer in scorers)
-        self._reference_functions = list(dict.fromkeys(scorer.reference for scorer in scorers))
+        self.names: list[str] = []
+        self.thinking_marks: Marks = ()
+        self.calls_library = False
+        self._reference_functions: list[Callable[[Problem], str]] = []
         self._references: dict[str, tuple[Problem, References]] = {}  # by id, of the last problem
-        extractions: dict[Any, dict[Any, AnswerComparison]] = {}
+        # By extraction, by reference (an index) and comparison: the indices of their scorers.
+        self._extractions: dict[Any, dict[tuple[int, Any], list[int]]] = {}
         for index, scorer in enumerate(scorers):
-            new = AnswerComparison(
-                self._reference_functions.index(scorer.reference), scorer.compare, []
-            )
-            comparisons = extractions.setdefault(scorer.extract, {})
-            comparisons.setdefault(new[:2], new).scorers.append(index)
-        self._extractions = {
-            extract: list(comparisons.values()) for extract, comparisons in extractions.items()
-        }
-
-    def outcomes(self, text: str, problem: Problem) -> bytes:
-        """Return the outcome of every scorer on a completion, one byte each (`OUTCOMES`)."""
-        return self.outcomes_of([(text, problem)])[0]
+            self.names.append(scorer.name)
+            self.thinking_marks = self.thinking_marks or scorer.thinking_marks
+            self.calls_library |= bool(scorer.extra)
+            if scorer.reference not in self._reference_functions:
+                self._reference_functions.append(scorer.reference)
+            place = self._reference_functions.index(scorer.reference)
+            comparisons = self._extractions.setdefault(scorer.extract, {})
+            comparisons.setdefault((place, scorer.compare), []).append(index)
 
     def outcomes_of(self, pairs: Sequence[Pair]) -> list[bytes]:
-        """Return the outcomes of many completions, in their order."""
-        outcomes: list[bytes] = []
+        """Return the outcomes of completions, in their order: a byte a scorer (`OUTCOMES`).
+
+        One scorer on a batch of texts, then the next scorer. The opposite order takes a third more
+        time: the code and tables of a scorer leave the processor's caches in between.
+        """
+        rows: list[bytes] = []
         for start in range(0, len(pairs), BATCH):
-            batch = []
+            texts, golds = [], []
             for text, problem in pairs[start : start + BATCH]:
+                texts.append(text)
                 known, references = self._references.get(problem.id, (None, ()))
                 if known is not problem and known != problem:
-                    references = tuple(
-                        [_reference(of, problem) for of in self._reference_functions]
-                    )
+                    references = self._read_golds(problem)
                     self._references[problem.id] = problem, references
-                batch.append((text, references))
-            outcomes += self._score(batch)
-        return outcomes
+                golds.append(references)
+            by_function = list(zip(*golds, strict=True))
+            columns = [b""] * len(self.names)
+            for extract, comparisons in self._extractions.items():
+                answers: list[Answer | None] = []
+                extracted_with: Sequence[str | None] = ()
+                for (place, compare), scorers in comparisons.items():
+                    column = by_function[place]
+                    try:
+                        if None in column:
+                            raise ScorerFailure("a gold cannot be read")
+                        if column != extracted_with:
+                            answers, extracted_with = list(map(extract, texts, column)), column
+                        outcomes = bytes([
+                            NO_ANSWER if answer is None
+                            else CORRECT if compare(answer.value, reference)
+                            else WRONG
+                            for answer, reference in zip(answers, column, strict=True)
+                        ])  # fmt: skip
+                    except ScorerFailure:  # for one of the texts: then score each separately
+                        outcomes = bytes(map(_outcome, repeat(extract), repeat(compare), texts,
+                                             column))  # fmt: skip
+                    for scorer in scorers:
+                        columns[scorer] = outcomes
+            joined = b"".join(columns)
+            rows += [joined[index :: len(texts)] for index in range(len(texts))]
+        return rows
 
-    def _score(self, pairs: Sequence[tuple[str, References]]) -> list[bytes]:
-        """Return the outcomes of a batch of texts: one scorer on all, then the next scorer.
-
-        The opposite order, all scorers on one text and then the next text, takes a third more time:
-        the code and tables of a scorer leave the processor's caches in between.
-        """
-        if self.calls_library and len(pairs) > 1:
-            return call_at_once(lambda *pair: self._score([pair])[0], pairs)
-        texts = [text for text, _ in pairs]
-        columns_of = zip(*[references for _, references in pairs], strict=True)
-        references = cast("list[tuple[str, ...]]", list(columns_of))
-        readable = [None not in column for column in references]  # only these are strings
-        nothing = bytes([NO_ANSWER]) * len(texts)
-        columns = [b""] * len(self.scorers)
-        for extract, comparisons in self._extractions.items() if pairs else ():
-            answers: list[Answer | None] = []
-            extracted_with: Sequence[str] = ()
-            for index, compare, scorers in comparisons:
-                column = references[index]
-                try:
-                    if not readable[index]:
-                        raise ScorerFailure("the gold cannot be read")
-                    if column != extracted_with:
-                        answers, extracted_with = list(map(extract, texts, column)), column
-                    outcomes = nothing if not any(answers) else bytes([
-                        NO_ANSWER if answer is None
-                        else CORRECT if compare(answer.value, reference)
-                        else WRONG
-                        for answer, reference in zip(answers, column, strict=True)
-                    ])  # fmt: skip
-                except ScorerFailure:  # for one of the texts: then score each separately
-                    rest = zip(texts, column, strict=True)
-                    outcomes = bytes([_outcome(extract, compare, *pair) for pair in rest])
-                for scorer in scorers:
-                    columns[scorer] = outcomes
-        joined = b"".join(columns)
-        return [joined[index :: len(texts)] for index in range(len(texts))]
+    def _read_golds(self, problem: Problem) -> References:
+        """Return what each reference function gives for a problem, None where it fails."""
+        references: list[str | None] = []
+        for function in self._reference_functions:
+            try:
+                references.append(function(problem))
+            except ScorerFailure:
+                references.append(None)
+        return tuple(references)
 
 
 def _outcome(extract: Any, compare: Any, text: str, reference: str | None) -> int:
@@ -194,13 +181,6 @@ def _outcome(extract: Any, compare: Any, text: str, reference: str | None) -> in
         return ERROR
 
 
-def _reference(function: Callable[[Problem], str], problem: Problem) -> str | None:
-    try:
-        return function(problem)
-    except ScorerFailure:
-        return None
-
-
 class Tally(NamedTuple):
     """The samples of one problem: the number that is right, and the number that could be judged."""
 
@@ -211,14 +191,21 @@ class Tally(NamedTuple):
 class ScoredTable:
     """A run in memory with the outcomes of some scorers, which are called when first needed.
 
-    samples: those that have a text and a problem, in the order of the file, as are `outcomes`.
+    samples: those that have a text and a problem, in the order of the file, as are `problems` and
+    `outcomes`.
     """
 
     def __init__(self, run: Run, scorers: ScorerSet | Sequence[Scorer]) -> None:
         self.run = run
         self.scorers = scorers if isinstance(scorers, ScorerSet) else ScorerSet(scorers)
-        self.samples = [s for s in run.samples if s.problem is not None and not s.error]
-        self._pairs = [(s.text, s.problem) for s in self.samples if s.problem is not None]
+        self.samples: list[Sample] = []
+        self.problems: list[Problem] = []
+        self._pairs: list[Pair] = []
+        for sample in run.samples:
+            if sample.problem is not None and not sample.error:
+                self.samples.append(sample)
+                self.problems.append(sample.problem)
+                self._pairs.append((sample.text, sample.problem))
 
     @cached_property
     def outcomes(self) -> list[bytes]:
@@ -244,13 +231,9 @@ class ScoredTable:
         """Return the outcome of one scorer on each sample."""
         return bytes([outcomes[scorer] for outcomes in self.outcomes])
 
-    def problems(self) -> Iterator[Problem]:
-        """Yield the problem of each sample."""
-        return (problem for _, problem in self._pairs)
-
     def tallies(self, scorer: int = 0) -> dict[str, Tally]:
         """Return the samples of each problem under one scorer; errors are left out."""
-        ids = (problem.id for problem in self.problems())
+        ids = (problem.id for problem in self.problems)
         return tally_by_problem(zip(ids, self.column(scorer), strict=True))
 
 
