@@ -122,7 +122,7 @@ def test_what_the_api_does_not_take_is_left_out_and_named() -> None:
     ],
 )
 def test_thinking_has_the_apis_own_fields(given: dict[str, Any], fields: dict[str, Any]) -> None:
-    model = choose_model("anthropic/claude-x", (), "sample", options=given)
+    model = choose_model("anthropic/claude-x", options=given)
     assert isinstance(model, AnthropicModel)
     body = model.body_of(request())
     assert {name: body[name] for name in ("thinking", "output_config") if name in body} == fields
@@ -131,12 +131,12 @@ def test_thinking_has_the_apis_own_fields(given: dict[str, Any], fields: dict[st
 
 def test_a_provider_has_its_address_and_key(monkeypatch: pytest.MonkeyPatch) -> None:
     def identity(spec: str) -> str:
-        return choose_model(spec, (), "sample").identity
+        return choose_model(spec).identity
 
     assert identity("anthropic/c") == "c at https://api.anthropic.com/v1"
     google = "https://generativelanguage.googleapis.com/v1beta/openai"
     assert identity("gemini/g") == f"g at {google}"
-    gemini = choose_model("gemini/g", (), "sample")
+    gemini = choose_model("gemini/g")
     assert isinstance(gemini, Endpoint) and not NEUTRAL.keys() & gemini.body_of(request()).keys()
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://proxy.example/anthropic/")
     assert identity("anthropic/c") == "c at https://proxy.example/anthropic/v1"

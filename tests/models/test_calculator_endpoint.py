@@ -66,8 +66,8 @@ def answers(model: Model, prompts: Sequence[Prompt]) -> list[Reply]:
 
 def test_a_server_writes_what_transformers_writes(tiny_model: Path, tiny_url: str) -> None:
     prompts = [Prompt(text=f"{problem.question}\n") for problem in fresh_problems(1, 16)]
-    served = answers(choose_model(tiny_url, (), "", calculator=True), prompts)
-    here = answers(choose_model(f"transformers/{tiny_model}", (), "", calculator=True), prompts)
+    served = answers(choose_model(tiny_url, calculator=True), prompts)
+    here = answers(choose_model(f"transformers/{tiny_model}", calculator=True), prompts)
     ended = [
         (reply, local)
         for reply, local in zip(served, here, strict=True)
@@ -85,5 +85,5 @@ def test_a_server_writes_what_transformers_writes(tiny_model: Path, tiny_url: st
         assert reply.usage.completion_tokens is not None
         assert reply.usage.prompt_tokens is not None
     assert sum(reply.requests for reply in served) > 30
-    plain = answers(choose_model(tiny_url, (), ""), prompts)
+    plain = answers(choose_model(tiny_url), prompts)
     assert [reply.text for reply in plain] != [reply.text for reply in served]

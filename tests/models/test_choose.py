@@ -14,7 +14,7 @@ KEY = "sk-choose-4815162342"
 
 def refusal(spec: str) -> str:
     with pytest.raises(InputError) as error:
-        choose_model(spec, (), "sample")
+        choose_model(spec)
     return str(error.value)
 
 

@@ -27,7 +27,7 @@ from tests.support.llama_server import GGUF_NAME
 def test_greedy_text_is_that_of_transformers(tiny_model: Path) -> None:
     skip_without(SERVER_NEEDS, "a model run by llama.cpp")
     same_requests = requests(prompts("text"), GREEDY)
-    here = answers(choose_model(f"llama.cpp/{tiny_model / GGUF_NAME}", (), ""), same_requests)
+    here = answers(choose_model(f"llama.cpp/{tiny_model / GGUF_NAME}"), same_requests)
     assert texts(here) == texts(answers(TransformersModel(str(tiny_model)), same_requests))
 
 

@@ -34,21 +34,27 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+def matched(spec: str) -> RecordedModel:
+    model = RecordedModel(spec)
+    model.match(PROBLEMS, "mine")
+    return model
+
+
 def answer(model: RecordedModel, problem: int, sample: int = 0) -> Reply:
     request = Request(PROBLEMS[problem], Prompt(text="ignored"), Decoding(), "key", sample)
     return asyncio.run(model.complete(request))
 
 
 def test_samples_without_numbers_come_in_the_order_of_the_file(file: Path) -> None:
-    model = RecordedModel(f"{file}#a", PROBLEMS, "mine")
+    model = matched(f"{file}#a")
     assert answer(model, 0) == Reply("#### 1", Finish.LENGTH, model="m")
     assert answer(model, 0, 1).text == "#### 2"
-    assert answer(RecordedModel(f"{file}#b", PROBLEMS, "mine"), 0).text == "#### 9"
+    assert answer(matched(f"{file}#b"), 0).text == "#### 9"
     assert (model.name, model.identity) == ("recorded-a", f"recorded/{file}#a")
 
 
 def test_what_is_not_recorded_and_what_failed_are_errors(file: Path) -> None:
-    model = RecordedModel(f"{file}#a", PROBLEMS, "mine")
+    model = matched(f"{file}#a")
     with pytest.raises(ModelError, match="no completion of problem '2', sample 0, is recorded"):
         answer(model, 2)
     with pytest.raises(ModelError, match="timeout: no answer") as error:
@@ -59,4 +65,4 @@ def test_what_is_not_recorded_and_what_failed_are_errors(file: Path) -> None:
 @pytest.mark.parametrize("run", ["", "#c"])
 def test_one_run_of_several_is_chosen_by_name(file: Path, run: str) -> None:
     with pytest.raises(InputError, match=r"is not one run; choose: .*#a, .*#b"):
-        RecordedModel(f"{file}{run}", PROBLEMS, "mine")
+        RecordedModel(f"{file}{run}")

@@ -65,7 +65,7 @@ def test_greedy_text_is_that_of_the_served_model(
     tiny_model: Path, tiny_url: str, form: str
 ) -> None:
     same_requests = requests(prompts(form), GREEDY if form == "text" else CHAT)
-    served = texts(answers(choose_model(tiny_url, (), ""), same_requests))
+    served = texts(answers(choose_model(tiny_url), same_requests))
     assert len(set(served)) > PROMPTS / 2
     assert texts(answers(TransformersModel(str(tiny_model)), same_requests)) == served
 

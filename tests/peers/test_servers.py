@@ -97,7 +97,7 @@ def test_greedy_text_doctor_and_prefix_are_as_expected_of_each_server(
         name = str(tiny_model) if peer == "transformers_serve" else "tiny"
         for form in FORMS[peer]:
             prompted = requests(prompts(form), GREEDY if form == "text" else CHAT)
-            served_texts = texts(answers(choose_model(f"{url}/{name}", (), ""), prompted))
+            served_texts = texts(answers(choose_model(f"{url}/{name}"), prompted))
             assert served_texts == texts(answers(TransformersModel(str(tiny_model)), prompted)), (
                 form
             )
@@ -111,5 +111,5 @@ def test_greedy_text_doctor_and_prefix_are_as_expected_of_each_server(
         obeyed = "prefix" not in FAULTS[peer]
         assert result.status == (0 if obeyed else 1)
         assert ("prefix" in fine) == obeyed
-        again = texts(answers(choose_model(f"{url}/{name}", (), ""), prompted[:2]))
+        again = texts(answers(choose_model(f"{url}/{name}"), prompted[:2]))
         assert again == served_texts[:2], "what the doctor asked keeps the server busy"

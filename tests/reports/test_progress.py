@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
-from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.reports.progress import EvaluationDisplay, ProgressDisplay
 from gradeschool.runs.cost import Budget, Price
-from gradeschool.runs.evaluate import EndedSample
-from gradeschool.runs.send import SendingState
-from gradeschool.verdict import Outcome
 
 
 @pytest.fixture
@@ -23,25 +21,39 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def ended(display: EvaluationDisplay, outcome: Outcome, error: str = "") -> None:
-    usage = Usage(10, 50)
-    completion = Completion("k", "1", 0, "x", Finish.STOP, usage, error=error)
-    display.count(EndedSample(completion, outcome))
+def session(total: int, stored: int, **more: Any) -> Any:
+    """The counts of a run at its beginning."""
+    sending = SimpleNamespace(sent=3, waiting=2, retries=0, limiter=SimpleNamespace(limit=16))
+    usual = {"failed": 0, "ended": 0, "judged": 0, "correct": 0, "tokens": 0, "budget": None}
+    store = SimpleNamespace(damaged="")
+    fields = {**usual, "dispatcher": sending, "store": store, **more}
+    return SimpleNamespace(total=total, stored=stored, **fields)
+
+
+def ended(display: EvaluationDisplay, run: Any, right: bool | None) -> None:
+    """Count a sample that is right, wrong, or failed."""
+    run.ended, run.tokens = run.ended + 1, run.tokens + 50
+    run.failed += right is None
+    run.judged += right is not None
+    run.correct += bool(right)
+    display.show(run, "")
 
 
 def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    in_flight, budget = SendingState(3, 2, 16), Budget(Price(0.4, 1.6), 5.0, [], {})
+    budget = Budget(Price(0.4, 1.6), 5.0, [], {})
     budget.cost = 1.25
+    damaged = SimpleNamespace(damaged="1 row is damaged (row 3)")
+    run = session(100, 20, budget=budget, store=damaged)
     with EvaluationDisplay() as display:
-        display.begin(100, 20, in_flight, budget, "1 row is damaged (row 3)")
+        display.show(run, "")
         for _ in range(20):
             clock[0] += 1
-            ended(display, Outcome.CORRECT)
-        in_flight.retries += 1
-        ended(display, Outcome.ERROR, "timeout: x")
-        display.note("stopping")
+            ended(display, run, True)
+        run.dispatcher.retries += 1
+        ended(display, run, None)
+        display.show(run, "stopping")
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == ["1 row is damaged (row 3)", "100 samples, 20 stored already"]
     assert lines[2].startswith("31/100 done · 0 failed · 3 of 16 in flight · ")
@@ -54,8 +66,9 @@ def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
 
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with EvaluationDisplay(quiet=True) as display:
-        display.begin(1, 0, SendingState(), None, "")
-        ended(display, Outcome.WRONG)
+        run = session(1, 0)
+        display.show(run, "")
+        ended(display, run, False)
     assert capsys.readouterr().err == ""
 
 
@@ -63,12 +76,14 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=100, color_system=None)
     with EvaluationDisplay(console=console) as display:
-        display.begin(10, 2, SendingState(4, 0, 8), None, "")
+        run = session(10, 2)
+        run.dispatcher.sent, run.dispatcher.waiting, run.dispatcher.limiter.limit = 4, 0, 8
+        display.show(run, "")
         for _ in range(4):
             clock[0] += 1
-            ended(display, Outcome.CORRECT)
-            ended(display, Outcome.WRONG)
-        display.note("stopping: waiting for 4 in flight")
+            ended(display, run, True)
+            ended(display, run, False)
+        display.show(run, "stopping: waiting for 4 in flight")
     shown = out.getvalue()
     assert "10/10" in shown
     assert "accuracy of new samples 50.0 % [21.5, 78.5]" in shown

@@ -49,13 +49,6 @@ def test_changed_settings_are_in_the_folders_name(tmp_path: Path) -> None:
     assert folder_of(dataset=str(problems)) == usual.replace("_sample", "_my-sums")
 
 
-def test_the_built_in_model_has_its_own_protocol_and_calculator() -> None:
-    tiny, other = Job("tiny"), Job(RECORDED)
-    assert (tiny.protocol_name, tiny.calculates) == ("openai/2021", True)
-    assert (other.protocol_name, other.calculates) == ("zero-shot/chat", False)
-    assert not Job("tiny", calculator=False).calculates
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -53,7 +53,7 @@ def sent(model: Scripted, count: int, connections: int = 4) -> tuple[list[Comple
     completions: list[Completion] = []
     dispatcher = Dispatcher(model, lambda _, row: completions.append(row), connections)
     asyncio.run(dispatcher.send_all([request(number) for number in range(count)]))
-    return completions, dispatcher.state.retries
+    return completions, dispatcher.retries
 
 
 @pytest.fixture(autouse=True)

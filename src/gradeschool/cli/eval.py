@@ -146,8 +146,7 @@ def command(
                         "cost": fields.pop("cost")})  # fmt: skip
         else:
             _print(jobs[0], evaluation)
-        warn_of_end(evaluation)
-        sys.exit(exit_status(evaluation))
+        sys.exit(report_end(evaluation))
     finished, status = run_all(jobs, quiet, loggers)
     if finished and as_json:
         print_json({"runs": [_result_fields(job, evaluation) for job, evaluation in finished]})
@@ -167,22 +166,22 @@ def prepare_jobs(
     from gradeschool.errors import InputError
     from gradeschool.runs.job import Job, prepare
 
-    pairs = [(model, protocol) for model in dict.fromkeys(models)
-             for protocol in dict.fromkeys(protocols or ("",))]  # fmt: skip
     fields = {**job_fields(settings), "dataset": settings["dataset"] or ""}
     parent = fields.pop("output")
-    if len(pairs) == 1:
-        return [prepare(Job(*pairs[0], **fields, output=parent))]
+    models, protocols = list(dict.fromkeys(models)), list(dict.fromkeys(protocols or ("",)))
+    if len(models) == len(protocols) == 1:
+        return [prepare(Job(models[0], protocols[0], **fields, output=parent))]
     prepared: dict[Path, PreparedJob] = {}
-    for model, protocol in pairs:
-        each = prepare(Job(model, protocol, **fields))
-        folder = each.folder if parent is None else parent / each.folder.name
-        if folder in prepared:
-            raise InputError(
-                f"{prepared[folder].job.model!r} and {model!r} would share the folder "
-                f"{str(folder)!r}; evaluate them one at a time with -o"
-            )
-        prepared[folder] = replace(each, folder=folder)
+    for model in models:
+        for protocol in protocols:
+            each = prepare(Job(model, protocol, **fields))
+            folder = each.folder if parent is None else parent / each.folder.name
+            if folder in prepared:
+                raise InputError(
+                    f"{prepared[folder].job.model!r} and {model!r} would share the folder "
+                    f"{str(folder)!r}; evaluate them one at a time with -o"
+                )
+            prepared[folder] = replace(each, folder=folder)
     return list(prepared.values())
 
 
@@ -224,8 +223,7 @@ def run_all(
             continue
         finished.append((each, evaluation))
         cost += evaluation.cost or 0.0
-        warn_of_end(evaluation, f"{each.folder}: ")
-        status = max(status, exit_status(evaluation), key=STATUSES.index)
+        status = max(status, report_end(evaluation, f"{each.folder}: "), key=STATUSES.index)
         if evaluation.interrupted:
             break
     return finished, status
@@ -246,7 +244,7 @@ def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> 
         warn(f"the API key goes to {model.identity} unencrypted; use https:// for another machine")
     with EvaluationDisplay(quiet) as display:
         try:
-            evaluation = asyncio.run(evaluate(prepared, display))
+            evaluation = asyncio.run(evaluate(prepared, display.show))
         except (KeyboardInterrupt, asyncio.CancelledError):
             warn(f"stopped immediately; completions are kept in {prepared.folder}")
             sys.exit(130)
@@ -257,51 +255,50 @@ def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> 
     return evaluation
 
 
-def warn_of_end(evaluation: Evaluation, run: str = "") -> None:
-    """Warn if a run is not complete, or not as the protocol says; run: begins each message."""
+def report_end(evaluation: Evaluation, run: str = "") -> int:
+    """Warn if a run is not complete, or not as the protocol says; return its exit status.
+
+    run: begins each message. A completion on which a scorer or the judge fails is no complete one.
+    """
     from gradeschool.reports.terminal import quoted
 
-    texts = evaluation.cautions()
+    results, texts, status = evaluation.results, evaluation.cautions(), 0
     for result in evaluation.score.scorers:
         if failing := result.error - evaluation.score.failed:
             why = f"explain {quoted(str(evaluation.folder))} --scorer {quoted(result.scorer)}"
             completions = count(failing, "completion")
             texts.append(f"{result.scorer} fails on {completions}; why: gradeschool {why}")
-    missing, again = evaluation.missing, "run the same command again to request them"
+            status = 3
+    if results.get("judge", {}).get("failed"):
+        status = 3
+    missing = evaluation.requested - evaluation.answered
+    again = "run the same command again to request them"
+    if missing:
+        status = 3
     if evaluation.fatal is not None:
+        status = 2
         texts.append(f"the run stopped: {evaluation.fatal}; run the same command again to resume")
     elif evaluation.interrupted:
+        status = 130
         texts.append(f"interrupted with {missing} samples left; {again}")
     elif evaluation.over_budget:
         texts.append(f"{missing} samples were not requested, because of --max-cost; run the same "
                      "command with a larger one to resume")  # fmt: skip
-    elif failed := evaluation.results["failed"]:
-        causes = ", ".join(f"{n} {cause}" for cause, n in evaluation.results["errors"].items())
+    elif failed := results["failed"]:
+        causes = ", ".join(f"{n} {cause}" for cause, n in results["errors"].items())
+        text = (
+            f"{count(failed, 'sample')} failed ({causes}), such as: {evaluation.example}; {again}"
+        )
         headline = evaluation.score.scorers[0]
-        texts.append(f"{count(failed, 'sample')} failed ({causes}), such as: {evaluation.example}; "
-                     f"{again}")  # fmt: skip
         if headline.judged:
             low = percent(headline.correct / (headline.judged + headline.error))
-            texts[-1] += (f". Accuracies leave them out; {low} of all would be right if they were "
-                          "wrong")  # fmt: skip
+            text += f". Accuracies leave them out; {low} of all would be right if they were wrong"
+        texts.append(text)
     elif missing:
         texts.append(f"{missing} samples have no answer; {again}")
     for text in texts:
         warn(f"{run}{text}")
-
-
-def exit_status(evaluation: Evaluation) -> int:
-    """Return the exit status of a run: 0, or 2, 130 or 3 if it is not complete.
-
-    A completion on which a scorer fails is no complete one.
-    """
-    if evaluation.fatal is not None:
-        return 2
-    if evaluation.interrupted:
-        return 130
-    fails = any(result.error for result in evaluation.score.scorers)
-    judge_fails = evaluation.results.get("judge", {}).get("failed")
-    return 3 if evaluation.missing or fails or judge_fails else 0
+    return status
 
 
 def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
@@ -373,30 +370,26 @@ def _print_leaderboard(finished: Finished) -> None:
     from gradeschool.reports.terminal import quoted
     from gradeschool.runs.job import model_label
 
-    jobs = [job for job, _ in finished]
-    names = {each.job.model: each.model.name for each in jobs}
+    names = {each.job.model: each.model.name for each, _ in finished}
     if len(set(names.values())) < len(names):  # one model at two addresses
         names = {model: model_label(model) for model in names}
-    datasets = {each.plan.dataset.name for each in jobs}
+    datasets = {each.plan.dataset.name for each, _ in finished}
     heads = ("model", "protocol", "dataset")[: 2 + (len(datasets) > 1)]
-    rows = [
-        ((names[each.job.model], each.plan.protocol.name, each.plan.dataset.name)[: len(heads)],
-         evaluation.score)
-        for each, evaluation in finished
-    ]  # fmt: skip
-    manifests = [manifest_of(run.folder) for _, run in finished]
-    changes = [", ".join(changed_settings(manifest)) for manifest in manifests]
-    is_same = len(set(changes)) == 1
-    say(f"dataset  {datasets.pop()}" if len(datasets) == 1 else "")
-    say(f"changed  {changes[0]}\n" if is_same and changes[0] else "")
+    rows, said = [], []
+    for each, run in finished:
+        manifest = manifest_of(run.folder)
+        cells = names[each.job.model], each.plan.protocol.name, each.plan.dataset.name
+        rows.append((cells[: len(heads)], run.score))
+        texts = _remarks(run, manifest)
+        if changes := changed_settings(manifest):
+            texts.insert(0, f"changed {', '.join(changes)}")
+        said += [f"{cells[0]} under {cells[1]}: {text}" for text in texts]
+    if len(datasets) == 1:
+        say(f"dataset  {datasets.pop()}\n")
     print_leaderboard(rows, heads, stdout_console())
     say("\nEach run by the first scorer of its protocol; intervals: 95 %.")
-    for (each, run), manifest, changed in zip(finished, manifests, changes, strict=True):
-        title = f"{names[each.job.model]} under {each.plan.protocol.name}"
-        if changed and not is_same:
-            say(f"{title}: changed {changed}")
-        for text in _remarks(run, manifest):
-            say(f"{title}: {text}")
+    for text in said:
+        say(text)
     folders = " ".join(quoted(str(evaluation.folder)) for _, evaluation in finished)
     say(f"To compare them: gradeschool compare {folders}")
 
@@ -442,24 +435,34 @@ def _estimate(prepared: PreparedJob) -> dict[str, Any]:
 
     from gradeschool.formats.own_run import stored_completions
     from gradeschool.runs.cost import estimate
+    from gradeschool.runs.judge import judge_requests
+    from gradeschool.scoring.table import ScorerSet
 
-    stored = {key: row for key, row in stored_completions(prepared.folder).items() if not row.error}
-    requests = prepared.plan.requests(asyncio.run(_identity(prepared.model)))
-    todo = [request for request in requests if request.key not in stored]
-    pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
+    async def identity(model: Model) -> str:
+        if model.name:
+            return model.identity
+        async with model:  # asks the server for its name
+            return model.identity
+
+    stored = stored_completions(prepared.folder)
+    todo, pairs = [], []
+    for request in prepared.plan.requests(asyncio.run(identity(prepared.model))):
+        row = stored.get(request.key)
+        if row is None or row.error:
+            todo.append(request)
+        else:
+            pairs.append((request, row))
     fields = {
         "model": prepared.model.identity,
         "protocol": prepared.plan.protocol.name,
         "folder": str(prepared.folder),
-        "samples": len(requests),
-        "stored": len(requests) - len(todo),
+        "samples": len(todo) + len(pairs),
+        "stored": len(pairs),
         **estimate(todo, pairs, prepared.price),
     }
     if (judge := prepared.judge) is not None:
-        from gradeschool.runs.judge import judge_requests
-
-        marks = prepared.plan.thinking_marks
-        asked = judge_requests(asyncio.run(_identity(judge)), pairs, marks)
+        marks = ScorerSet(prepared.plan.scorers).thinking_marks
+        asked = judge_requests(asyncio.run(identity(judge)), pairs, marks)
         of_judge = estimate(asked, [], prepared.judge_price)
         fields["judge"] = {
             "model": judge.identity,
@@ -469,10 +472,3 @@ def _estimate(prepared: PreparedJob) -> dict[str, Any]:
             "cost": of_judge["cost"],
         }
     return fields
-
-
-async def _identity(model: Model) -> str:
-    if model.name:
-        return model.identity
-    async with model:
-        return model.identity

@@ -216,7 +216,7 @@ def sample_command(
 
     Example: gradeschool verifier sample -m transformers/mine -d fresh:1 -o runs/mine
     """
-    from gradeschool.cli.eval import exit_status, run_job, warn_of_end
+    from gradeschool.cli.eval import report_end, run_job
     from gradeschool.formats.samples import ReadOptions
     from gradeschool.runs.job import Job, prepare
     from gradeschool.scoring.candidates import count_labels, describe_labels, read_candidates
@@ -231,8 +231,7 @@ def sample_command(
             print_json({"folder": str(output), **fields})
         else:
             say(f"{describe_labels(labels)}, by {candidates.scorer}")
-    warn_of_end(evaluation)
-    sys.exit(exit_status(evaluation))
+    sys.exit(report_end(evaluation))
 
 
 @command.command("train", cls=FileVerb)

@@ -131,7 +131,7 @@ def evaluate(
         try:
             prepared = prepare(replace(job, output=folder), function)
             with EvaluationDisplay(quiet=not progress) as display:
-                evaluation = asyncio.run(evaluate_job(prepared, display))
+                evaluation = asyncio.run(evaluate_job(prepared, display.show))
             logger = logging.getLogger("gradeschool")
             if loggers:
                 log_run(loggers, folder, display.message, logger.warning)

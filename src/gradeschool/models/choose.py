@@ -12,7 +12,6 @@ from gradeschool.errors import InputError, close_names
 from gradeschool.masking import register_key, shown_address
 from gradeschool.models.base import Model
 from gradeschool.models.gguf_file import TINY_FILE
-from gradeschool.problem import Problem
 
 NO_OPTIONS: Mapping[str, Any] = {}
 # Provider -> its address, and the environment variables of another address and of the key.
@@ -73,8 +72,6 @@ REQUEST_PATHS = ("chat/completions", "completions", "models")
 
 def choose_model(
     spec: str,
-    problems: tuple[Problem, ...],
-    dataset: str,
     seconds: float = 600.0,
     calculator: bool = False,
     options: Mapping[str, Any] = NO_OPTIONS,
@@ -104,7 +101,7 @@ def choose_model(
     if provider == "recorded" and name:
         from gradeschool.models.recorded import RecordedModel
 
-        return RecordedModel(name, problems, dataset)
+        return RecordedModel(name)
     if provider == "transformers" and name:
         from gradeschool.models.transformers_model import TransformersModel
 

@@ -21,14 +21,14 @@ class RecordedModel(Model):
     """Answers with the completions of one run in a file; ignores `prompt` and `decoding`.
 
     spec: a path, or "sample" for the shipped sample; "#RUN" after it selects one of several runs.
-    problems: the problems of the run. Raises InputError if the file or the run cannot be used.
+    Raises InputError if the file or the run cannot be used.
     """
 
-    def __init__(self, spec: str, problems: tuple[Problem, ...], dataset: str) -> None:
+    def __init__(self, spec: str) -> None:
         path, _, run = spec.partition("#")
         file = SAMPLE_FILE if path == SAMPLE else Path(path)
-        recordings = [sample for sample in read_samples(file) if not sample.fault]
-        runs = list(dict.fromkeys(recorded.run for recorded in recordings))
+        usable = [sample for sample in read_samples(file) if not sample.fault]
+        runs = list(dict.fromkeys(recorded.run for recorded in usable))
         if not runs:
             raise InputError(
                 f"no row of {path!r} can be used; `gradeschool score` says what is wrong"
@@ -39,14 +39,17 @@ class RecordedModel(Model):
         run = run or runs[0]
         self.name = f"recorded-{run}"
         self.identity = f"recorded/{path}#{run}"
+        self._recorded = [recorded for recorded in usable if recorded.run == run]
         self._answers: dict[str, dict[int, Sample]] = defaultdict(dict)
+
+    def match(self, problems: tuple[Problem, ...], dataset: str) -> None:
+        """Find the problems of the completions among those of a dataset."""
         matcher = Matcher(problems, dataset)
-        for recorded in recordings:
-            if recorded.run == run:
-                with suppress(InputError):  # a problem outside this run
-                    samples = self._answers[matcher.find(recorded.reference).id]
-                    number = len(samples) if recorded.sample < 0 else recorded.sample
-                    samples.setdefault(number, recorded)
+        for recorded in self._recorded:
+            with suppress(InputError):  # a problem outside this run
+                samples = self._answers[matcher.find(recorded.reference).id]
+                number = len(samples) if recorded.sample < 0 else recorded.sample
+                samples.setdefault(number, recorded)
 
     async def complete(self, request: Request) -> Reply:
         """Return the recorded completion of a sample; raises ModelError for none."""

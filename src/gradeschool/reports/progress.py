@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Self
 
 from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import say, terminal
-from gradeschool.runs.evaluate import EndedSample, RunProgress
-from gradeschool.runs.send import SendingState
 from gradeschool.scoring.statistics import wilson
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gradeschool.runs.cost import Budget
+    from gradeschool.runs.evaluate import Session
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
 BETWEEN = " · "
@@ -88,63 +86,57 @@ class ProgressDisplay:
         self.update(scored, total, lambda: ["scored"], now=scored == total)
 
 
-class EvaluationDisplay(ProgressDisplay, RunProgress):
+class EvaluationDisplay(ProgressDisplay):
     """The progress of a run."""
 
-    def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
-        RunProgress.__init__(self)
-        super().__init__(quiet, console)
+    session: Session | None = None
 
     def __exit__(self, *exc: object) -> None:
         """Show the final state, if the run began."""
-        if self.total:
-            self.update(self.stored + self.ended, self.total, self.figures, now=True)
+        if (session := self.session) is not None:
+            self.update(session.stored + session.ended, session.total, self.figures, now=True)
         super().__exit__(*exc)
 
-    def begin(
-        self, total: int, stored: int, in_flight: SendingState, budget: Budget | None, damaged: str
-    ) -> None:
-        """Show the size of the run."""
-        super().begin(total, stored, in_flight, budget, damaged)
-        self._begun = time.monotonic()
-        if damaged:
-            self.message(damaged, always=True)
-        if self.console is None:
-            self.message(f"{total} samples{f', {stored} stored already' if stored else ''}")
+    def show(self, session: Session, note: str) -> None:
+        """Show the size of a run that begins, then a message or the counts if they are due."""
+        is_first = self.session is None
+        if is_first:
+            self.session, self._begun = session, time.monotonic()
+            if session.store.damaged:
+                self.message(session.store.damaged, always=True)
+            if self.console is None:
+                stored = f", {session.stored} stored already" if session.stored else ""
+                self.message(f"{session.total} samples{stored}")
+                return
+        if note:
+            self.message(note)
         else:
-            self.update(stored, total, self.figures, now=True)
-
-    def count(self, sample: EndedSample) -> None:
-        """Count a sample."""
-        super().count(sample)
-        self.update(self.stored + self.ended, self.total, self.figures)
-
-    def note(self, text: str) -> None:
-        """Show a message."""
-        self.message(text)
+            self.update(session.stored + session.ended, session.total, self.figures, now=is_first)
 
     def figures(self) -> list[str]:
         """Return three lines: trouble; accuracy of new samples; speed, cost and time left."""
-        trouble, sending = [f"{self.failed} failed"], self.in_flight
+        run = self.session
+        assert run is not None  # noqa: S101  (for the type checker)
+        trouble, sending = [f"{run.failed} failed"], run.dispatcher
         if sending.retries:
             waiting = f" ({sending.waiting} waiting)" if sending.waiting else ""
             trouble.append(f"{count(sending.retries, 'retry', 'retries')}{waiting}")
         if sending.sent:
-            trouble.append(f"{sending.sent} of {sending.limit} in flight")
+            trouble.append(f"{sending.sent} of {sending.limiter.limit} in flight")
         accuracy = ""
-        if self.judged:
-            interval = bounds(wilson(self.correct, self.judged), 1, ", ")
-            subject = "accuracy of new samples" if self.stored else "accuracy"
-            accuracy = f"{subject} {percent(self.correct / self.judged, 1)} [{interval}]"
+        if run.judged:
+            interval = bounds(wilson(run.correct, run.judged), 1, ", ")
+            subject = "accuracy of new samples" if run.stored else "accuracy"
+            accuracy = f"{subject} {percent(run.correct / run.judged, 1)} [{interval}]"
         elapsed, speed = max(time.monotonic() - self._begun, 1e-9), []
-        if self.ended:
-            speed.append(f"{self.ended / elapsed:.1f}/s")
-        if self.tokens:
-            speed.append(f"{self.tokens / elapsed:,.0f} tokens/s")
-        if self.budget is not None:
-            limit = "" if self.budget.limit is None else f" of ${self.budget.limit:,.2f}"
-            speed.append(f"${self.budget.cost:,.4f}{limit}")
-        remaining = self.total - self.stored - self.ended
-        if self.ended and remaining > 0:
-            speed.append(f"{timedelta(seconds=round(remaining * elapsed / self.ended))} left")
+        if run.ended:
+            speed.append(f"{run.ended / elapsed:.1f}/s")
+        if run.tokens:
+            speed.append(f"{run.tokens / elapsed:,.0f} tokens/s")
+        if run.budget is not None:
+            limit = "" if run.budget.limit is None else f" of ${run.budget.limit:,.2f}"
+            speed.append(f"${run.budget.cost:,.4f}{limit}")
+        remaining = run.total - run.stored - run.ended
+        if run.ended and remaining > 0:
+            speed.append(f"{timedelta(seconds=round(remaining * elapsed / run.ended))} left")
         return [BETWEEN.join(trouble), accuracy, BETWEEN.join(speed)]

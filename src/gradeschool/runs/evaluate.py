@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from gradeschool.atomic import write_json
 from gradeschool.completion import REMEDIES, Completion
@@ -23,66 +24,20 @@ from gradeschool.formats.own_run import (
 from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Request
 from gradeschool.models.openai_api import SAMPLING
-from gradeschool.runs.job import PreparedJob, shown_options
+from gradeschool.runs.job import PreparedJob
 from gradeschool.runs.plan import make_manifest
-from gradeschool.runs.send import Dispatcher, SendingState
+from gradeschool.runs.send import Dispatcher
 from gradeschool.runs.store import RunStore
 from gradeschool.runs.until import InterimAnalysis, plan_looks
 from gradeschool.scoring.checks import AlikeTexts
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_run
-from gradeschool.scoring.table import (
-    OUTCOMES,
-    ScoredTable,
-    ScorerSet,
-    choose_scorers,
-)
+from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, ScorerSet, choose_scorers
 from gradeschool.signals import on_interrupt
-from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Budget
     from gradeschool.scoring.at_k import AtK
-
-
-class EndedSample(NamedTuple):
-    """A sample that was answered or failed, and its outcome by the headline scorer."""
-
-    completion: Completion
-    outcome: Outcome
-
-
-class RunProgress:
-    """Counts a run while it goes on; subclasses show or log the counts.
-
-    total, stored: samples of the run, and those of earlier sessions. ended, failed, tokens: samples
-    of this session and their completion tokens. judged, correct: by the headline scorer. in_flight:
-    the requests; budget: the cost, None without a price.
-    """
-
-    def __init__(self) -> None:
-        self.total = self.stored = self.ended = self.failed = 0
-        self.tokens = self.judged = self.correct = 0
-        self.in_flight = SendingState()
-        self.budget: Budget | None = None
-
-    def begin(
-        self, total: int, stored: int, in_flight: SendingState, budget: Budget | None, damaged: str
-    ) -> None:
-        """Start counting. damaged: what is wrong with the stored rows, or ""."""
-        self.total, self.stored, self.in_flight, self.budget = total, stored, in_flight, budget
-
-    def count(self, sample: EndedSample) -> None:
-        """Count a sample that ended."""
-        completion, outcome = sample
-        self.ended += 1
-        self.failed += bool(completion.error)
-        self.tokens += completion.usage.completion_tokens or 0
-        self.judged += outcome is not Outcome.ERROR
-        self.correct += outcome is Outcome.CORRECT
-
-    def note(self, text: str) -> None:
-        """Show a message: a batch was submitted, or the run waits for requests in flight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +46,12 @@ class Evaluation:
 
     results: the fields of results.json. requested, answered: samples. curve: maj@k and pass@k by
     the headline scorer, () for one sample per problem. cost: dollars for all stored completions,
-    None without a price. over_budget: the run stopped at `max_cost`. other_models: other models
-    that answered according to the server, "" for none. example: the first message of the most
-    frequent cause of failed samples. looks: of --until.
+    None without a price. over_budget: the run stopped at `max_cost`. example: the first message of
+    the most frequent cause of failed samples. looks: of --until.
     """
 
     folder: Path
+    model: str
     score: RunScore
     results: Mapping[str, Any]
     requested: int
@@ -106,30 +61,22 @@ class Evaluation:
     curve: tuple[AtK, ...] = ()
     cost: float | None = None
     over_budget: bool = False
-    other_models: str = ""
     example: str = ""
     looks: InterimAnalysis | None = None
-
-    @property
-    def missing(self) -> int:
-        """The number of requested samples that are not answered."""
-        return self.requested - self.answered
 
     def cautions(self) -> list[str]:
         """Return messages about answers that were not drawn as requested, or are empty."""
         deviations: Mapping[str, int] = self.results["deviations"]
-        messages = []
-        if self.other_models:
-            messages.append(
-                f"the server says that another model answered: {self.other_models}; "
-                "check the model's name"
-            )
-        messages += [
+        messages = [
             f"the server refuses {name}: {refused} of {self.answered} answers were drawn with the "
             "server's own value, not the protocol's"
             for name in SAMPLING
             if (refused := deviations.get(f"{name} refused"))
         ]
+        if others := other_models(self.model, self.results["answered_by"]):
+            messages.append(
+                f"the server says that another model answered: {others}; check the model's name"
+            )
         for cause, remedy in REMEDIES.items():
             if empty := deviations.get(cause):
                 messages.append(f"{empty} of {self.answered} answers have {cause}; {remedy}")
@@ -137,55 +84,56 @@ class Evaluation:
 
 
 class Session:
-    """A run while it goes on: stores and scores each result, and tells the watchers.
+    """A run while it goes on: stores, scores and counts each result, and shows the counts.
 
     requests: those of the run; with `until`, those up to the last look. known: the outcomes of this
-    session's answers by key.
+    session's answers by key. show: called when the session begins and for each result, with a
+    message or "". stored: samples of earlier sessions. ended, failed, tokens: samples of this
+    session and their completion tokens. judged, correct: by the headline scorer.
     """
 
     def __init__(
-        self,
-        prepared: PreparedJob,
-        store: RunStore,
-        requests: list[Request],
-        scorers: ScorerSet,
-        watchers: Sequence[RunProgress],
+        self, prepared: PreparedJob, store: RunStore, scorers: ScorerSet, show: Show
     ) -> None:
         job, model = prepared.job, prepared.model
-        self.prepared, self.store, self.requests = prepared, store, requests
-        self.scorers, self.watchers = scorers, watchers
+        self.prepared, self.store, self.scorers, self.show = prepared, store, scorers, show
+        self.requests = prepared.plan.requests(model.identity)
         self.known: dict[str, bytes] = {}
+        self.total, self.stored = len(self.requests), len(self.answered())
+        self.ended = self.failed = self.tokens = self.judged = self.correct = 0
         self.budget: Budget | None = None
         if prepared.price is not None:
             from gradeschool.runs.cost import Budget
 
-            self.budget = Budget(prepared.price, job.max_cost, requests, store.completions)
+            self.budget = Budget(prepared.price, job.max_cost, self.requests, store.completions)
         most = job.connections or model.connections
         self.dispatcher = Dispatcher(model, self.record, most, self.budget)
         self._task = asyncio.current_task()
 
     def answered(self) -> list[tuple[Request, Completion]]:
         """Return the requests that are answered, with their completions."""
-        rows = self.store.completions
-        pairs = ((each, rows.get(each.key)) for each in self.requests)
-        return [(each, row) for each, row in pairs if row is not None and not row.error]
+        pairs, rows = [], self.store.completions
+        for request in self.requests:
+            row = rows.get(request.key)
+            if row is not None and not row.error:
+                pairs.append((request, row))
+        return pairs
 
     def record(self, request: Request, completion: Completion) -> None:
-        """Store a result, score it, and tell the watchers."""
+        """Store a result, score it, and count it."""
         self.store.append(completion, request.problem.question)
         if self.budget is not None:
             self.budget.add(completion)
-        outcome = Outcome.ERROR
-        if not completion.error:
-            outcomes = self.scorers.outcomes_of([(completion.text, request.problem)])[0]
-            self.known[request.key], outcome = outcomes, OUTCOMES[outcomes[0]]
-        for watcher in self.watchers:
-            watcher.count(EndedSample(completion, outcome))
-
-    def note(self, text: str) -> None:
-        """Show a message."""
-        for watcher in self.watchers:
-            watcher.note(text)
+        self.ended += 1
+        self.tokens += completion.usage.completion_tokens or 0
+        if completion.error:
+            self.failed += 1
+        else:
+            [outcomes] = self.scorers.outcomes_of([(completion.text, request.problem)])
+            self.known[request.key] = outcomes
+            self.judged += outcomes[0] != ERROR
+            self.correct += outcomes[0] == CORRECT
+        self.show(self, "")
 
     def interrupt(self) -> None:
         """Let requests in flight end; at the second call, stop immediately."""
@@ -193,31 +141,35 @@ class Session:
             self._task.cancel()
             return
         self.dispatcher.stop()
-        in_flight = self.dispatcher.state.sent
-        self.note(f"stopping: waiting for {in_flight} in flight; press Ctrl-C again to stop now")
+        in_flight = self.dispatcher.sent
+        self.show(
+            self, f"stopping: waiting for {in_flight} in flight; press Ctrl-C again to stop now"
+        )
 
     async def send(self, manifest: dict[str, Any], looks: InterimAnalysis | None) -> None:
         """Write run.json and send what is not answered; raises FatalModelError."""
-        prepared, rows = self.prepared, self.store.completions
-        plan, planned, sizes = prepared.plan, self.requests, [len(prepared.plan.problems)]
-        if looks is not None:
-            before = int((read_json(prepared.folder / MANIFEST_FILE) or {}).get("problems", 0))
-            sizes = [size for size in looks.sizes if size >= before]
+        prepared, rows, planned = self.prepared, self.store.completions, self.requests
+        plan, path = prepared.plan, prepared.folder / MANIFEST_FILE
+        sizes = [len(plan.problems)]
+        if looks is None:
+            write_json(path, manifest)
         else:
-            write_json(prepared.folder / MANIFEST_FILE, manifest)
+            before = int((read_json(path) or {}).get("problems", 0))
+            sizes = [size for size in looks.sizes if size >= before]
         is_continued = plan.protocol.example_prompt().prefix is not None and not prepared.job.batch
-        if is_continued and len(self.answered()) < len(planned):
+        if is_continued and self.stored < len(planned):
             from gradeschool.models.doctor import check_server
 
             if server := await check_server(prepared.model, plan.protocol):
                 manifest["server"] = server
+                if looks is None:
+                    write_json(path, manifest)
         for size in sizes:
             self.requests = planned[: size * plan.samples]
             if looks is not None:
-                ids = [problem.id for problem in plan.problems[:size]]
-                manifest |= {"problems": size, "problem_ids": ids}
-            if looks is not None or "server" in manifest:
-                write_json(prepared.folder / MANIFEST_FILE, manifest)
+                manifest["problems"] = size
+                manifest["problem_ids"] = [problem.id for problem in plan.problems[:size]]
+                write_json(path, manifest)
             todo = [each for each in self.requests
                     if each.key not in rows or rows[each.key].error]  # fmt: skip
             if prepared.job.batch:
@@ -225,8 +177,8 @@ class Session:
                 from gradeschool.runs.batch import BatchRun
 
                 assert isinstance(prepared.model, Endpoint)  # noqa: S101  (see `prepare`)
-                stopping = self.dispatcher.stopping
-                batches = BatchRun(prepared.model, self.store, self.record, self.note, stopping)
+                note, stopping = partial(self.show, self), self.dispatcher.stopping
+                batches = BatchRun(prepared.model, self.store, self.record, note, stopping)
                 await batches.request_all(todo)
             else:
                 await self.dispatcher.send_all(todo)
@@ -239,29 +191,34 @@ class Session:
             ended = zip(pairs, self.scorers.outcomes_of(pairs), strict=True)
             looks.look(((problem.id, each[0]) for (_, problem), each in ended), size)
             manifest["until"] = looks.as_json()
-            write_json(prepared.folder / MANIFEST_FILE, manifest)
+            write_json(path, manifest)
             if looks.is_narrow:
                 return
 
 
-async def evaluate(prepared: PreparedJob, *watchers: RunProgress) -> Evaluation:
+Show = Callable[[Session, str], None]
+
+
+async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: None) -> Evaluation:
     """Run a job in its folder; stored samples are not requested again.
 
-    Samples whose last attempt failed are requested again. SIGINT or SIGTERM stops after the
-    requests in flight, a second signal immediately (CancelledError, which `asyncio.run` turns into
-    KeyboardInterrupt for SIGINT); both leave a resumable folder. The run ends before anything is
-    sent if the protocol begins the answer and the server does not continue it. Raises StoreError,
-    InputError, and before anything is sent MissingExtraError for a scorer without its library.
+    show: see `Session`. Samples whose last attempt failed are requested again. SIGINT or SIGTERM
+    stops after the requests in flight, a second signal immediately (CancelledError, which
+    `asyncio.run` turns into KeyboardInterrupt for SIGINT); both leave a resumable folder. The run
+    ends before anything is sent if the protocol begins the answer and the server does not continue
+    it. Raises StoreError, InputError, and before anything is sent MissingExtraError for a scorer
+    without its library.
     """
     job, plan, model, folder = prepared.job, prepared.plan, prepared.model, prepared.folder
     started = monotonic()
     scorers = ScorerSet(plan.scorers or choose_scorers(plan.protocol.scorers))
     fatal: FatalModelError | None = None
     async with model:
-        requests = plan.requests(model.identity)
         manifest = make_manifest(plan, model.identity, read_json(folder / MANIFEST_FILE), folder)
-        manifest |= {"engine": facts} if (facts := await model.facts()) else {}
-        manifest |= {"options": options} if (options := shown_options(job)) else {}
+        if facts := await model.facts():
+            manifest["engine"] = facts
+        if prepared.options:
+            manifest["options"] = prepared.options
         looks = plan_looks(job.until, len(plan.problems)) if job.until is not None else None
         with RunStore(folder) as store:
             # Without --batch, the requests of an open batch would be sent and paid for twice.
@@ -270,11 +227,8 @@ async def evaluate(prepared: PreparedJob, *watchers: RunProgress) -> Evaluation:
                     f"{str(folder)!r} has an open batch ({files[0].name}); collect it with "
                     "--batch, or delete these files to send its requests again"
                 )
-            session = Session(prepared, store, requests, scorers, watchers)
-            budget, dispatcher = session.budget, session.dispatcher
-            stored = len(session.answered())
-            for watcher in watchers:
-                watcher.begin(len(requests), stored, dispatcher.state, budget, store.damaged)
+            session = Session(prepared, store, scorers, show)
+            show(session, "")
             with on_interrupt(session.interrupt):
                 try:
                     await session.send(manifest, looks)
@@ -283,11 +237,12 @@ async def evaluate(prepared: PreparedJob, *watchers: RunProgress) -> Evaluation:
             requests, answered, rows = session.requests, session.answered(), store.completions
             score, curve, results = summarise(model.name, scorers, requests, rows, session.known)
             results["seconds"] = round(monotonic() - started, 3)
-            if prepared.judge is not None and fatal is None and not dispatcher.stopping.is_set():
+            budget, stopping = session.budget, session.dispatcher.stopping.is_set()
+            if prepared.judge is not None and fatal is None and not stopping:
                 from gradeschool.runs.judge import ask_judge
 
                 results["judge"] = await ask_judge(
-                    prepared.judge, folder, answered, plan.thinking_marks, job.connections
+                    prepared.judge, folder, answered, scorers.thinking_marks, job.connections
                 )
             if budget is not None:
                 results["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
@@ -295,22 +250,22 @@ async def evaluate(prepared: PreparedJob, *watchers: RunProgress) -> Evaluation:
 
     is_partial = len(answered) < len(requests)
     over_budget = is_partial and budget is not None and budget.stopped
-    stopped = is_partial and dispatcher.stopping.is_set()
-    cause = next(iter(results["errors"]), "")
-    failed = (rows[each.key] for each in requests if each.key in rows)
-    example = next((row.error for row in failed if cause and row.cause == cause), "")
+    example = ""
+    if cause := next(iter(results["errors"]), ""):
+        failed = (rows[each.key] for each in requests if each.key in rows)
+        example = next(row.error for row in failed if row.error and row.cause == cause)
     return Evaluation(
         folder=folder,
+        model=model.identity,
         score=score,
         results=results,
         requested=len(requests),
         answered=len(answered),
-        interrupted=stopped and fatal is None and not over_budget,
+        interrupted=is_partial and stopping and fatal is None and not over_budget,
         fatal=fatal,
         curve=tuple(curve),
         cost=None if budget is None else budget.cost,
         over_budget=over_budget,
-        other_models=other_models(model.identity, results["answered_by"]),
         example=example.removeprefix(f"{cause}: "),
         looks=looks if looks and looks.problems else None,
     )

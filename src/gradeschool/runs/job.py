@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
@@ -19,18 +19,18 @@ from urllib.parse import urlsplit
 
 from gradeschool.answers.regions import parse_marks
 from gradeschool.datasets.files import TABLES
-from gradeschool.datasets.load import Dataset, is_here, load_dataset, split_columns
+from gradeschool.datasets.load import Dataset, load_dataset, split_columns
 from gradeschool.errors import InputError
 from gradeschool.models.base import Model
 from gradeschool.models.choose import CHAT_ONLY, choose_model
 from gradeschool.models.local import LocalModel
+from gradeschool.models.recorded import RecordedModel
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.plan import RunPlan
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.table import ScorerChoice, choose_scorers
-from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Price
@@ -101,46 +101,30 @@ class Job:
     judge: str | None = None
     output: Path | None = None
 
-    @property
-    def protocol_name(self) -> str:
-        """Return the name of the protocol."""
-        if isinstance(self.protocol, Protocol):
-            return self.protocol.name
-        return self.protocol or (BUILT_IN_PROTOCOL if self.model == BUILT_IN else DEFAULT_PROTOCOL)
 
-    @property
-    def calculates(self) -> bool:
-        """Return whether the calculator is used while the model writes."""
-        return self.model == BUILT_IN if self.calculator is None else self.calculator
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Return what is given of the model's options, parsed; raises InputError."""
-        body: Any = {} if self.extra_body is None else _parsed(self.extra_body)
+def model_options(job: Job) -> dict[str, Any]:
+    """Return what is given of the model's options, parsed; raises InputError."""
+    options: dict[str, Any] = {}
+    if job.thinking is not None:
+        options["thinking"] = job.thinking
+    if job.reasoning_effort is not None:
+        options["reasoning_effort"] = job.reasoning_effort
+    if job.extra_body is not None:
+        body = _parsed(job.extra_body)
         if not isinstance(body, dict) or SET_BY_EVAL & body.keys():
             raise InputError(
-                f"--extra-body {(self.extra_body or '')[:80]!r} is not a JSON object of fields "
-                f"beside {', '.join(sorted(SET_BY_EVAL))}; give one such as '{{\"top_k\": 20}}'"
+                f"--extra-body {job.extra_body[:80]!r} is not a JSON object of fields beside "
+                f"{', '.join(sorted(SET_BY_EVAL))}; give one such as '{{\"top_k\": 20}}'"
             )
-        arguments = _pairs("--engine-args", self.engine_args)
-        given = {
-            "thinking": self.thinking,
-            "reasoning_effort": self.reasoning_effort,
-            "extra_body": body or None,
-            "headers": _pairs("--header", self.headers) or None,
-            "engine_args": {name: _parsed(value) for name, value in arguments.items()} or None,
-        }
-        return {name: value for name, value in given.items() if value is not None}
-
-
-def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    pairs = {}
-    for text in texts:
-        name, mark, value = text.partition("=")
-        if not mark or not re.fullmatch(r"[A-Za-z][\w-]*", name):
-            raise InputError(f"a value of {option} is not NAME=VALUE; correct it")  # may be secret
-        pairs[name] = value
-    return pairs
+        options["extra_body"] = body
+    for name, option, texts in (("headers", "--header", job.headers),
+                                ("engine_args", "--engine-args", job.engine_args)):  # fmt: skip
+        for text in texts:
+            key, mark, value = text.partition("=")
+            if not mark or not re.fullmatch(r"[A-Za-z][\w-]*", key):
+                raise InputError(f"a value of {option} is not NAME=VALUE; correct it")  # a secret?
+            options.setdefault(name, {})[key] = value if name == "headers" else _parsed(value)
+    return options
 
 
 def _parsed(value: str) -> Any:
@@ -153,12 +137,16 @@ def _parsed(value: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class PreparedJob:
-    """A checked job with its plan, model and run folder; nothing has been sent yet."""
+    """A checked job with its plan, model and run folder; nothing has been sent yet.
+
+    options: the model's, for run.json: of headers only the names.
+    """
 
     job: Job
     plan: RunPlan
     model: Model
     folder: Path
+    options: Mapping[str, Any]
     price: Price | None = None
     judge: Model | None = None
     judge_price: Price | None = None
@@ -171,55 +159,59 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     InputError for contradictory or unknown settings, before a dataset is fetched; DataError if the
     dataset is not available; MissingExtraError for an engine.
     """
-    changes: dict[str, Any] = {"system": job.system, "shots": job.shots}
+    changes: dict[str, Any] = {"system": job.system, "shots": job.shots, "scorers": None}
     if job.thinking_marks:
         changes["thinking_marks"] = [list(parse_marks(pair)) for pair in job.thinking_marks]
     if isinstance(job.shots, str) and job.shots.isdecimal():
         changes["shots"] = int(job.shots)
     functions = {each.name: each for each in choose_scorers(job.scorers)} if job.scorers else {}
-    changes["scorers"] = list(functions) or None
-    own = job.protocol if isinstance(job.protocol, Protocol) else None
-    named = own or get_protocol(job.protocol_name)
-    decoded = {name: getattr(job, name) for name in ("temperature", "top_p", "max_tokens", "stop")}
-    protocol = named.with_changes(**changes, **decoded)
-    _check(job, protocol)
+    if functions:
+        changes["scorers"] = list(functions)
+    usual = BUILT_IN_PROTOCOL if job.model == BUILT_IN else DEFAULT_PROTOCOL
+    named = job.protocol or usual
+    file = named if isinstance(named, str) and ".py:" in named else ""
+    base = (get_protocol(named) if isinstance(named, str) else named).with_changes(**changes)
+    protocol = base.with_changes(temperature=job.temperature, top_p=job.top_p,
+                                 max_tokens=job.max_tokens, stop=job.stop)  # fmt: skip
+    calculates = job.model == BUILT_IN if job.calculator is None else job.calculator
+    _check(job, protocol, calculates)
     decoding = protocol.decoding
     if job.seed is not None:
         decoding = replace(decoding, seed=job.seed)
-    chosen = tuple(functions.get(name) or choose_scorers([name])[0] for name in protocol.scorers)
+    scorers = [functions.get(name) or choose_scorers([name])[0] for name in protocol.scorers]
     if "stop" in protocol.changes:
-        check_stops(protocol, chosen[0])
-    name = (job.dataset or protocol.dataset) + (f"#{job.columns}" if job.columns else "")
+        check_stops(protocol, scorers[0])
 
-    def price_of(answering: Model) -> Price | None:
-        if not job.price:
-            return None
+    options = model_options(job)
+    answering = model or choose_model(job.model, job.timeout, calculates, options)
+    judge = choose_model(job.judge, job.timeout) if job.judge is not None else None
+    price = judge_price = None
+    if job.price:
         from gradeschool.runs.cost import parse_price
 
-        return parse_price(job.price, answering.name.removesuffix("+calculator"))
-
-    settings = (job.timeout, job.calculates, job.options)
-    if not is_here(name):  # raises errors of model and price before the dataset is fetched
-        price_of(model or choose_model(job.model, (), name, *settings))
-    dataset = load_dataset(name)
-    shots = load_dataset(protocol.shots) if protocol.shots else None
-    problems = select_problems(dataset, job)
-    file = job.protocol if isinstance(job.protocol, str) and ".py:" in job.protocol else ""
-    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, chosen)
-    answering = model or choose_model(job.model, problems, dataset.name, *settings)
+        price = parse_price(job.price, answering.name.removesuffix("+calculator"))
+        if judge is not None and job.price.endswith(".json"):
+            judge_price = parse_price(job.price, judge.name)
     if job.batch:
         from gradeschool.models.endpoint import Endpoint
 
         if not isinstance(answering, Endpoint) or not answering.speaks_openai:
             raise InputError(f"{job.model!r} has no batches; leave --batch out")
-    judge = choose_model(job.judge, (), "", job.timeout) if job.judge is not None else None
     for each, which in ((answering, protocol.name), (judge, "gradeschool/judge")):
         if isinstance(each, LocalModel) and (each is judge or protocol.is_chat):
             each.check_chat(which)
-    folder = job.output or default_folder(job, plan, named.with_changes(**changes))
-    is_table = judge is not None and (job.price or "").endswith(".json")
-    judge_price = price_of(judge) if judge is not None and is_table else None
-    return PreparedJob(job, plan, answering, folder, price_of(answering), judge, judge_price)
+
+    dataset = load_dataset((job.dataset or protocol.dataset)
+                           + (f"#{job.columns}" if job.columns else ""))  # fmt: skip
+    shots = load_dataset(protocol.shots) if protocol.shots else None
+    problems = select_problems(dataset, job)
+    if isinstance(answering, RecordedModel):
+        answering.match(problems, dataset.name)
+    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, tuple(scorers))
+    if "headers" in options:
+        options["headers"] = sorted(options["headers"])
+    folder = job.output or default_folder(job, plan, base, options)
+    return PreparedJob(job, plan, answering, folder, options, price, judge, judge_price)
 
 
 def check_stops(protocol: Protocol, headline: Scorer) -> None:
@@ -232,12 +224,10 @@ def check_stops(protocol: Protocol, headline: Scorer) -> None:
     if headline.summary == OWN_FUNCTION:
         return
 
-    def reads(text: str) -> bool:
-        return headline.judge(text, STOP_PROBE).outcome is Outcome.CORRECT
-
-    read = [form for form in ANSWER_FORMS if reads(form)]
+    read = [form for form in ANSWER_FORMS if headline.judge(form, STOP_PROBE).correct]
     for stop in protocol.decoding.stop:
-        if read and not any(reads(form.partition(stop)[0]) for form in read):
+        cut = (headline.judge(form.partition(stop)[0], STOP_PROBE) for form in read)
+        if read and not any(verdict.correct for verdict in cut):
             raise InputError(
                 f"{protocol.name}: the stop string {stop!r} ends each text before the answer that "
                 f"{headline.name} reads, as in {read[0]!r}; leave it out"
@@ -285,7 +275,7 @@ def select_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
     return problems
 
 
-def _check(job: Job, protocol: Protocol) -> None:
+def _check(job: Job, protocol: Protocol, calculates: bool) -> None:
     """Raise InputError if settings contradict each other."""
     provider, form = job.model.strip().partition("/")[0], "a completion protocol; give another -p"
     thinks = job.thinking is not None or job.reasoning_effort is not None
@@ -302,7 +292,7 @@ def _check(job: Job, protocol: Protocol) -> None:
          "--max-cost does not limit what --judge costs; leave one of them out"),
         (job.batch and (has_cost or job.until is not None),
          "--batch cannot be combined with --max-cost or --until"),
-        (job.calculates and (job.batch or is_chat),
+        (calculates and (job.batch or is_chat),
          f"the calculator cannot be used with {what}; give --no-calculator, or a completion "
          "protocol"),
         (job.samples > 1 and protocol.decoding.temperature == 0,
@@ -313,7 +303,7 @@ def _check(job: Job, protocol: Protocol) -> None:
             raise InputError(words)
 
 
-def default_folder(job: Job, plan: RunPlan, usual: Protocol) -> Path:
+def default_folder(job: Job, plan: RunPlan, usual: Protocol, options: Mapping[str, Any]) -> Path:
     """Return the default run folder: runs/MODEL_PROTOCOL_DATASET.
 
     Settings that differ from those of `usual`, the protocol without options of decoding, are
@@ -321,37 +311,27 @@ def default_folder(job: Job, plan: RunPlan, usual: Protocol) -> Path:
     folder again.
     """
     decoding = {**asdict(plan.decoding), "stop": list(plan.decoding.stop)}
-    changed = [
-        f"{name.replace('_', '-')}-{value}"
-        for name, (value, _) in overrides(decoding, usual).items()
-    ]
+    changed = [(name, value) for name, (value, _) in overrides(decoding, usual).items()]
     if job.calculator is not None and job.calculator != (job.model == BUILT_IN):
-        changed.append("calculator" if job.calculator else "no-calculator")
+        changed.append(("calculator" if job.calculator else "no-calculator", ""))
     if job.until is not None:
-        changed.append("until")
+        changed.append(("until", ""))
     if job.random is not None:
-        changed.append(f"random-{job.random}")
-    for name, value in shown_options(job).items():
+        changed.append(("random", job.random))
+    for name, value in options.items():
         words = json.dumps(value, sort_keys=True)
         if not isinstance(value, str | bool):
             words = hashlib.sha256(words.encode()).hexdigest()[:6]
-        changed.append(f"{name.replace('_', '-')}-{words}")
+        changed.append((name, words))
     dataset, _ = split_columns(plan.dataset.name)
     if Path(dataset).suffix in TABLES:
         dataset = Path(dataset).stem
     own = re.fullmatch(r"(?:.*/)?([^/]+)\.(?:toml|py:\w+)", str(job.protocol))
     protocol = own[1] if own else usual.name  # of a file, its name
-    parts = [model_label(job.model), protocol, dataset, *changed]
+    settings = [f"{name}-{value}".replace("_", "-") for name, value in changed]
+    parts = [model_label(job.model), protocol, dataset, *settings]
     named = [UNSAFE.sub("-", part).strip("-.")[:MOST_PART] or "unnamed" for part in parts]
     return RUNS / "_".join(named)
-
-
-def shown_options(job: Job) -> dict[str, Any]:
-    """Return the model's options for run.json: of headers only the names."""
-    options = job.options
-    if "headers" in options:
-        options["headers"] = sorted(options["headers"])
-    return options
 
 
 def model_label(spec: str) -> str:

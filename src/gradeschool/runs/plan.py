@@ -47,36 +47,26 @@ class RunPlan:
     file: str = ""
     scorers: tuple[Scorer, ...] = ()
 
-    @property
-    def has_first_problems(self) -> bool:
-        """Return whether the problems are the first ones of the dataset."""
-        return self.problems == self.dataset.problems[: len(self.problems)]
-
-    @property
-    def thinking_marks(self) -> tuple[tuple[str, str], ...]:
-        """Return the marks of thinking that a scorer of the protocol knows besides the usual."""
-        return next((each.thinking_marks for each in self.scorers if each.thinking_marks), ())
-
     def prompts(self) -> dict[str, Prompt]:
         """Return the prompts by the problem's id.
 
         Few-shot examples may be drawn for each problem of the dataset in order, so the prompts of
         a part are those of a run over the whole dataset.
         """
-        shots = self.shots.problems if self.shots else ()
-        rendered = self.problems if self.has_first_problems else self.dataset.problems
-        prompts = self.protocol.render(rendered, shots)
-        return {problem.id: prompt for problem, prompt in zip(rendered, prompts, strict=True)}
+        whole = self.dataset.problems
+        rendered = self.problems if self.problems == whole[: len(self.problems)] else whole
+        prompts = self.protocol.render(rendered, self.shots.problems if self.shots else ())
+        return dict(zip((problem.id for problem in rendered), prompts, strict=True))
 
     def requests(self, identity: str) -> list[Request]:
         """Return the requests to the model with this identity, by problem."""
-        prompts, decoding = self.prompts(), self.decoding
-        return [
-            Request(problem, prompt, decoding, request_key(identity, prompt, decoding, n), n)
-            for problem in self.problems
-            for prompt in (prompts[problem.id],)
-            for n in range(self.samples)
-        ]
+        prompts, decoding, requests = self.prompts(), self.decoding, []
+        for problem in self.problems:
+            prompt = prompts[problem.id]
+            for sample in range(self.samples):
+                key = request_key(identity, prompt, decoding, sample)
+                requests.append(Request(problem, prompt, decoding, key, sample))
+        return requests
 
 
 def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) -> str:
@@ -101,6 +91,7 @@ def make_manifest(
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     ids = [problem.id for problem in plan.problems]
+    is_beginning = plan.problems == plan.dataset.problems[: len(ids)]
     fields = {
         "schema": SCHEMA,
         "gradeschool": __version__,
@@ -111,7 +102,7 @@ def make_manifest(
         **facts_of(plan),
         "problems": len(ids),
         "samples": plan.samples,
-        **({} if plan.has_first_problems else {"problem_ids": ids}),
+        **({} if is_beginning else {"problem_ids": ids}),
     }
     if earlier is None:
         return fields

@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradeschool.completion import Completion
@@ -96,23 +96,14 @@ class ConcurrencyLimiter:
             self._answers, self._growing = 0, False
 
 
-@dataclass(slots=True)
-class SendingState:
-    """Requests in flight, those waiting for a retry, the limit of both, and all retries so far."""
-
-    sent: int = 0
-    waiting: int = 0
-    limit: int = 0
-    retries: int = 0
-
-
 class Dispatcher:
     """Sends requests to a model, as many at a time as its `ConcurrencyLimiter` allows; one per run.
 
     record: called once for each request, with its completion or its error. connections: the highest
     number in flight, None to adapt it. budget: asked before each request; if it cannot afford one
     beside those in flight, the request waits until one of them ends, and with none in flight the
-    run stops. `stop()` lets requests in flight end.
+    run stops. `stop()` lets requests in flight end. sent: requests in flight; waiting: those that
+    wait for a retry; retries: all so far.
     """
 
     def __init__(
@@ -126,7 +117,7 @@ class Dispatcher:
         self.limiter = ConcurrencyLimiter(connections)
         self.stopping = asyncio.Event()
         self.fatal: FatalModelError | None = None
-        self.state = SendingState(limit=self.limiter.limit)
+        self.sent = self.waiting = self.retries = 0
         self._retries_left = 0
         self._reached = False  # whether the server answered at all
         self._failing: set[str] = set()  # problems that failed since the last answer
@@ -155,7 +146,6 @@ class Dispatcher:
 
     def _start_workers(self, tasks: asyncio.TaskGroup) -> None:
         """Start workers until there are as many as the limiter allows, one a request at most."""
-        self.state.limit = self.limiter.limit
         new = min(self.limiter.limit - self._workers, self._left)
         for _ in range(0 if self.stopping.is_set() else new):
             self._workers += 1
@@ -163,9 +153,8 @@ class Dispatcher:
 
     async def _work(self, tasks: asyncio.TaskGroup) -> None:
         """Send one request after another until there are no more, or too many workers."""
-        state = self.state
         while self._workers <= self.limiter.limit and not self.stopping.is_set():
-            in_flight = state.sent + state.waiting
+            in_flight = self.sent + self.waiting
             if self.budget is not None and not self.budget.affordable(in_flight):
                 if in_flight == 0:
                     self.stop()
@@ -177,34 +166,34 @@ class Dispatcher:
             tries, is_done = 0, False
             while not is_done and not self.stopping.is_set():
                 tries += 1
-                sent = self.limiter.clock()
-                state.sent += 1
+                self.sent += 1
+                begun = self.limiter.clock()
                 try:
                     reply = await self.model.complete(request)
                 except ModelError as error:
-                    state.sent -= 1
-                    is_done = not await self._retry(error, tries, sent)
+                    self.sent -= 1
+                    is_done = not await self._retry(error, tries, begun)
                     if is_done:
                         self._fail(request, error)
                     continue
-                state.sent -= 1
+                self.sent -= 1
                 is_done = self._reached = True
                 self._failing.clear()
                 self.limiter.succeeded()
-                seconds = self.limiter.clock() - sent
+                seconds = self.limiter.clock() - begun
                 self.record(request, completion_of(request, reply, self.model.name, seconds))
             if self._workers < self.limiter.limit:
                 self._start_workers(tasks)
         self._workers -= 1
 
-    async def _retry(self, error: ModelError, tries: int, sent: float) -> bool:
+    async def _retry(self, error: ModelError, tries: int, begun: float) -> bool:
         """Wait and return True if a request that failed is to be sent again."""
         if not isinstance(error, TransientError):
             return False
         # Other errors than these (a 500, a timeout) may come from one request that never works.
         is_overload = error.cause in OVERLOADED or error.retry_after is not None
         if is_overload or (tries == 1 and error.cause not in NO_SIGN_OF_LOAD):
-            self.limiter.overloaded(sent)
+            self.limiter.overloaded(begun)
         self._reached |= error.cause != UNREACHED
         if tries >= (TRIES_OF.get(error.cause, TRIES) if self._reached else UNREACHED_TRIES):
             return False
@@ -212,14 +201,14 @@ class Dispatcher:
             self._retries_left -= 1
             if self._retries_left < 0:
                 return False
-        self.state.retries += 1
+        self.retries += 1
         if self.budget is not None:
             self.budget.spend(error.usage)
-        self.state.waiting += 1
+        self.waiting += 1
         with suppress(TimeoutError):
             seconds = wait_before(tries, error.retry_after)
             await asyncio.wait_for(self.stopping.wait(), timeout=seconds)
-        self.state.waiting -= 1
+        self.waiting -= 1
         return True
 
     def _fail(self, request: Request, error: ModelError) -> None:

@@ -160,7 +160,7 @@ class Critic:
 
     def __init__(self, spec: str, critiques: int) -> None:
         self.spec, self.critiques = spec, critiques
-        self.name = f"critic {choose_model(spec, (), '').name}, {critiques} critiques"
+        self.name = f"critic {choose_model(spec).name}, {critiques} critiques"
 
     def step_scores(
         self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
@@ -191,7 +191,7 @@ def ask_model(
 
     A request that fails is sent again, four times at most. Raises InputError if it still fails.
     """
-    model = choose_model(spec, (), "", calculator=calculator)
+    model = choose_model(spec, calculator=calculator)
     turns = asyncio.Semaphore(model.connections or TOGETHER)
 
     async def ask(number: int, sample: int) -> str:
