@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from gradeschool.cli.options import (
     FileVerb,
@@ -33,9 +31,7 @@ from gradeschool.scorer import DEFAULT_SCORER
 if TYPE_CHECKING:
     from gradeschool.scoring.sources import SourceRun
 
-# The fields of run.json that identify the prompts: part and key.
-PROMPT_FACTS = (("protocol", "digest"), ("dataset", "sha256"))
-SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
+MARGIN = 1.0
 
 
 @click.command(cls=FileVerb)
@@ -45,7 +41,7 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 @click.option("--common", is_flag=True,
               help="Compare only the problems that all runs have.")  # fmt: skip
 @click.option("--unpaired", is_flag=True, help="Treat the problems of the runs as different.")
-@click.option("--at-least", type=SHARE, metavar="SHARE",
+@click.option("--at-least", type=FiniteRange(0, 1), metavar="SHARE",
               help="Exit with 1 if the accuracy of a run is below SHARE.")  # fmt: skip
 @click.option("--not-worse-than", "reference", metavar="RUN",
               help="Exit with 1 unless the interval excludes a loss of more than the margin "
@@ -53,27 +49,18 @@ SHARE, MARGIN = FiniteRange(0, 1), FiniteRange(0, 100)
 @click.option("--gate", "good", metavar="RUN",
               help="Exit with 1 if a run is significantly worse than RUN, the last good one of the "
                    "same prompts, or has samples that failed.")  # fmt: skip
-@click.option("--margin", type=MARGIN, default=1.0, show_default=True, metavar="POINTS",
+@click.option("--margin", type=FiniteRange(0, 100), metavar="POINTS", show_default=str(MARGIN),
               help="Largest loss that --not-worse-than accepts and that --gate reports "
                    "on.")  # fmt: skip
-@click.option("--max-failures", type=click.IntRange(min=0), default=0, show_default=True,
+@click.option("--max-failures", type=click.IntRange(min=0), show_default="0",
               help="Number of failed samples that --gate accepts.")  # fmt: skip
 @dataset_option
 @json_option
 def command(
-    runs: tuple[str, ...],
-    scorer: str | None,
-    thinking_marks: tuple[str, ...],
-    common: bool,
-    unpaired: bool,
-    at_least: float | None,
-    reference: str | None,
-    good: str | None,
-    margin: float,
-    max_failures: int,
-    dataset: str | None,
-    as_json: bool,
-) -> None:
+    runs: tuple[str, ...], scorer: str | None, thinking_marks: tuple[str, ...], common: bool,
+    unpaired: bool, at_least: float | None, reference: str | None, good: str | None,
+    margin: float | None, max_failures: int | None, dataset: str | None, as_json: bool,
+) -> None:  # fmt: skip
     """Compare runs with the first one, problem by problem.
 
     A RUN is a run folder or a sample file; FILE#NAME selects one run of several. The test is exact
@@ -101,16 +88,16 @@ def command(
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import ScoredTable, scorer_for
 
-    given = click.get_current_context().get_parameter_source
     if common and unpaired:
         raise InputError("--common cannot be combined with --unpaired")
     if good is not None and (reference is not None or unpaired):
         raise InputError("--gate cannot be combined with --not-worse-than or --unpaired")
     first = reference or good
-    if first is None and given("margin") is not ParameterSource.DEFAULT:
+    if first is None and margin is not None:
         raise click.UsageError("--margin needs --not-worse-than or --gate")
-    if good is None and given("max_failures") is not ParameterSource.DEFAULT:
+    if good is None and max_failures is not None:
         raise click.UsageError("--max-failures needs --gate")
+    margin = MARGIN if margin is None else margin
     specs = runs if first is None else (first, *runs)
     if thinking_marks:
         scorer = marked_scorers([scorer or DEFAULT_SCORER], thinking_marks)[-1]
@@ -123,9 +110,8 @@ def command(
                              "another run, or --at-least")  # fmt: skip
         name = chosen[0].run.name
         raise InputError(f"only one run is given: {name!r}; give another, or --at-least")
-    _warn_of_seeds(chosen)
-    if good is not None:
-        _check_same_prompts(chosen)
+    for run in chosen[1:]:
+        _check_pair(chosen[0], run, is_gate=good is not None)
     manifests = [run.manifest for run in chosen]
     if scorer is None:
         warn_of_own_scorer(manifests)
@@ -141,23 +127,24 @@ def command(
     shared = common or good is not None  # the gate counts failed samples itself
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared)
     left_out = {id for comparison in comparisons for id in comparison.left_out}
-    for run in [] if shared else outcomes:
-        if ids := [id for id in run.unjudged_problems if id in left_out]:
-            warn(left_out_text(run.run, ids))
+    for outcome in [] if shared else outcomes:
+        if ids := [id for id in outcome.unjudged_problems if id in left_out]:
+            warn(left_out_text(outcome.run, ids))
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
-    thresholds += gate(outcomes, comparisons, margin, max_failures) if good is not None else []
+    if good is not None:
+        thresholds += gate(outcomes, comparisons, margin, max_failures or 0)
     if as_json:
-        rows = []
-        for run in outcomes:
-            share = run.share
-            rows.append({
-                "run": run.run,
-                "problems": len(run.tallies),
-                "accuracy": None if share.bounds else share.accuracy,
-                **({"accuracy_bounds": share.bounds} if share.bounds else {}),
-                "ci95": list(share.interval),
-                "errors": run.failed_samples,
-            })  # fmt: skip
+        rows = [
+            {
+                "run": outcome.run,
+                "problems": len(outcome.tallies),
+                "accuracy": None if outcome.share.bounds else outcome.share.accuracy,
+                **({"accuracy_bounds": outcome.share.bounds} if outcome.share.bounds else {}),
+                "ci95": list(outcome.share.interval),
+                "errors": outcome.failed_samples,
+            }
+            for outcome in outcomes
+        ]
         print_json({
             "scorer": judge.name,
             "runs": rows,
@@ -176,39 +163,34 @@ def command(
         sys.exit(3)
 
 
-def _warn_of_seeds(runs: Sequence[SourceRun]) -> None:
-    """Warn if a run has some of the first run's samples: the seed of sample i is the seed + i."""
+def _check_pair(first: SourceRun, other: SourceRun, is_gate: bool) -> None:
+    """Warn of seeds that two runs share: that of sample i is the seed of the run + i.
+
+    Raises InputError for a gate if they record other prompts.
+    """
     from gradeschool.formats.settings import mapping
 
     facts, seeds = [], []
-    for run in runs:
-        prompts, decoding = (mapping(run.manifest.get(part)) for part in ("protocol", "decoding"))
-        seed, number = decoding.get("seed"), run.manifest.get("samples")
-        if not (isinstance(seed, int) and isinstance(number, int)):
-            seed = number = 0
-        seeds.append({*range(seed, seed + number)})
-        facts.append(
-            (run.manifest.get("model"), prompts.get("digest"), decoding.get("temperature"))
+    for run in (first, other):
+        protocol, data, decoding = (
+            mapping(run.manifest.get(part)) for part in ("protocol", "dataset", "decoding")
         )
-        shared, apart = seeds[0] & seeds[-1], max(len(seeds[0]), len(seeds[-1]))
-        if shared and seeds[0] != seeds[-1] and facts[0] == facts[-1] and facts[0][2]:
-            warn(
-                f"{runs[0].run.name!r} and {run.run.name!r} have {len(shared)} of {apart} seeds in "
-                "common, so those samples may be equal and the runs are not independent; evaluate "
-                f"one of them again with a --seed that differs by at least {apart}"
+        seed, number = decoding.get("seed"), run.manifest.get("samples")
+        is_seeded = isinstance(seed, int) and isinstance(number, int)
+        seeds.append({*range(seed, seed + number)} if is_seeded else set())
+        model, heat = run.manifest.get("model"), decoding.get("temperature")
+        facts.append((protocol.get("digest"), data.get("sha256"), model, heat))
+    for name, before, after in zip(("protocol", "dataset"), *facts, strict=False):
+        if is_gate and None not in (before, after) and before != after:
+            raise InputError(
+                f"the {name} of {str(other.path)!r} has the digest {after!r}, that of "
+                f"{str(first.path)!r} has {before!r}; a gate compares runs of the same prompts, "
+                "decoding and scorers"
             )
-
-
-def _check_same_prompts(runs: Sequence[SourceRun]) -> None:
-    """Raise InputError if a run records other prompts than the first run."""
-    from gradeschool.formats.settings import mapping
-
-    for run in runs[1:]:
-        for part, key in PROMPT_FACTS:
-            before, after = (mapping(each.manifest.get(part)).get(key) for each in (runs[0], run))
-            if None not in (before, after) and before != after:
-                raise InputError(
-                    f"the {part} of {str(run.path)!r} has the {key} {after!r}, that of "
-                    f"{str(runs[0].path)!r} has {before!r}; a gate compares runs of "
-                    "the same prompts, decoding and scorers"
-                )
+    shared, apart = seeds[0] & seeds[1], max(map(len, seeds))
+    if shared and seeds[0] != seeds[1] and facts[0] == facts[1] and facts[0][-1]:
+        warn(
+            f"{first.run.name!r} and {other.run.name!r} have {len(shared)} of {apart} seeds in "
+            "common, so those samples may be equal and the runs are not independent; evaluate "
+            f"one of them again with a --seed that differs by at least {apart}"
+        )

@@ -14,16 +14,15 @@ from gradeschool.scoring.compare import Comparison, Outcomes, compare, outcomes_
 from gradeschool.scoring.table import ScoredTable
 
 SHOWN = 12  # number of ids of flipped problems
+WIDTH = 48  # of a run's name
 
 
 def print_comparison(
     outcomes: Sequence[Outcomes], comparisons: Sequence[Comparison], scorer: str, console: Console
 ) -> None:
     """Print the accuracies, each run's difference from the first, and the flipped problems."""
-    table = simple_table(
-        ["run"], ("problems", "accuracy", "95 % interval", "errors\nleft out"), fold_numbers=False
-    )
-    sizes: dict[str, None] = {}
+    heads = ("problems", "accuracy", "95 % interval", "errors\nleft out")
+    table, sizes = simple_table(["run"], heads, fold_numbers=False), set()
     for run in outcomes:
         number, share = len(run.tallies), run.share
         samples = {tally.judged for tally in run.tallies.values()}
@@ -31,62 +30,46 @@ def print_comparison(
         each = f", {fewest} samples each" if most > 1 else ""
         if fewest < most:
             each = f", {fewest} to {most} samples each; each problem counts once"
-        sizes[f"{count(number, 'problem')}{each}"] = None
+        sizes.add(f", {count(number, 'problem')}{each}")
         accuracy = accuracy_words(share.accuracy, share.bounds)
-        table.add_row(
-            _name(run.run), str(number), accuracy, bounds(share.interval), str(run.failed_samples)
-        )
-    same = f", {next(iter(sizes))}" if len(sizes) == 1 else ""
+        table.add_row(run_name(run.run, WIDTH), str(number), accuracy, bounds(share.interval),
+                      str(run.failed_samples))  # fmt: skip
+    same = sizes.pop() if len(sizes) == 1 else ""
     console.print(f"scored by {scorer}{same}", soft_wrap=True)
     console.print(table)
     if not comparisons:
         return
-    several = len(comparisons) > 1
+    several, first = len(comparisons) > 1, run_name(outcomes[0].run, WIDTH)
     table = simple_table(
         ["run"],
         ("difference", "95 % interval", "better\non", "worse\non", "p", *["p, Holm"] * several),
-        f"difference from {_name(outcomes[0].run)}, in points",
+        f"difference from {first}, in points",
         fold_numbers=False,
     )
     for pair in comparisons:
         changed = (str(len(side)) if pair.n else "-" for side in (pair.gained, pair.lost))
-        table.add_row(_name(pair.run), points(pair.difference), point_bounds(pair.ci95), *changed,
-                      p_value(pair.p), *[p_value(pair.p_holm)] * several)  # fmt: skip
+        table.add_row(run_name(pair.run, WIDTH), points(pair.difference), point_bounds(pair.ci95),
+                      *changed, p_value(pair.p), *[p_value(pair.p_holm)] * several)  # fmt: skip
     console.print(table)
     for pair in comparisons:
-        for line in _remarks(pair):
+        power = "  too few problems flipped to say which difference could be detected"
+        if not pair.n:
+            power = ("  unpaired: for the same problems, a paired comparison detects smaller "
+                     "differences")  # fmt: skip
+        elif pair.detectable is not None:
+            power = (f"  {pair.n} problems can detect a difference of {100 * pair.detectable:.1f} "
+                     "points or more with 80 % power")  # fmt: skip
+            if pair.needed is not None:
+                power += f"; detecting the observed difference takes {pair.needed:,} problems"
+        lines = [f"{run_name(pair.run, WIDTH)} against {first}: {difference_in_words(pair)}",
+                 f"  p: {pair.p_method}; interval: {pair.ci_method}", power]  # fmt: skip
+        for heading, changes in (("better on", pair.gained), ("worse on", pair.lost)):
+            if changes:
+                shown = ", ".join(printable(change.problem, keep="") for change in changes[:SHOWN])
+                more = f", ... {len(changes)} in all (--json)" if len(changes) > SHOWN else ""
+                lines.append(f"  {heading}: {shown}{more}")
+        for line in lines:
             console.print(line, soft_wrap=True)
-
-
-def _name(run: str) -> str:
-    return run_name(run, 48)
-
-
-def _remarks(pair: Comparison) -> list[str]:
-    lines = [
-        f"{_name(pair.run)} against {_name(pair.baseline)}: {difference_in_words(pair)}",
-        f"  p: {pair.p_method}; interval: {pair.ci_method}",
-    ]
-    if not pair.n:
-        lines.append(
-            "  unpaired: for the same problems, a paired comparison detects smaller differences"
-        )
-        return lines
-    detectable = "  too few problems flipped to say which difference could be detected"
-    if pair.detectable is not None:
-        detectable = (
-            f"  {pair.n} problems can detect a difference of {100 * pair.detectable:.1f} points or "
-            "more with 80 % power"
-        )
-        if pair.needed is not None:
-            detectable += f"; detecting the observed difference takes {pair.needed:,} problems"
-    lines.append(detectable)
-    for heading, changes in (("better on", pair.gained), ("worse on", pair.lost)):
-        if changes:
-            shown = ", ".join(printable(change.problem, keep="") for change in changes[:SHOWN])
-            more = f", ... {len(changes)} in all (--json)" if len(changes) > SHOWN else ""
-            lines.append(f"  {heading}: {shown}{more}")
-    return lines
 
 
 def difference_in_words(comparison: Comparison) -> str:
