@@ -34,11 +34,6 @@ def test_data_without_a_network(
     assert fetched.status == 2
     assert "HF_HUB_OFFLINE forbids" in fetched.err
     assert gradeschool("data", "fetch", "sample").out.startswith("sample: shipped, /")
-    verified = gradeschool("data", "verify")
-    assert verified.status == 0
-    assert "others are not on this machine" in verified.out
-    assert "sample: ok, 48 problems\n" in verified.out
-    assert gradeschool("data", "verify", "gsm8k").status == 2
     missing = run_script("score", "nope.jsonl")  # nothing is fetched for a file that is not there
     assert missing.err == "gradeschool: 'nope.jsonl' does not exist; give the path of a file\n"
 
@@ -52,24 +47,15 @@ def test_a_wrong_digest_is_told(
     jsonl(tmp_path / "gsm8k" / "test.jsonl", [{"question": "How?", "answer": "#### 1"}])
     assert "wrong digest" in gradeschool("data", "list").out
     answers = str(jsonl(tmp_path / "answers.jsonl", [{"index": 0, "completion": "#### 1"}]))
-    for words in (["data", "verify"], ["data", "fetch", "gsm8k"], ["score", answers]):
+    for words in (["data", "fetch", "gsm8k"], ["score", answers]):
         result = run_script(*words)
         assert result.status == 2
         assert "is not the gsm8k dataset: its SHA-256 is" in result.err
 
 
-@pytest.mark.official
-def test_data_verify(data: Path) -> None:
-    """Digest and count of every dataset that is here, by the real script."""
-    result = run_script("data", "verify")
-    assert (result.status, result.err) == (0, "")
-    assert "gsm8k: ok, 1319 problems\ngsm8k:train: ok, 7473 problems\n" in result.out
-
-
-@pytest.mark.parametrize("verb", ["fetch", "verify"])
-def test_an_unknown_dataset(gradeschool: Command, verb: str) -> None:
+def test_an_unknown_dataset(gradeschool: Command) -> None:
     """The message names those that are near."""
-    result = gradeschool("data", verb, "gsm8")
+    result = gradeschool("data", "fetch", "gsm8")
     assert result.status == 2
     assert result.err.startswith("gradeschool: no dataset is called 'gsm8'; did you mean gsm8k")
 

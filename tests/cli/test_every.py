@@ -25,7 +25,7 @@ from tests.support.files import jsonl
         *([verb] for verb in VERBS),
         ["protocols", "list"],
         ["protocols", "prompts"],
-        *(["data", verb] for verb in ("list", "fetch", "verify")),
+        *(["data", verb] for verb in ("list", "fetch")),
     ],
     ids=" ".join,
 )

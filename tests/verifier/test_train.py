@@ -135,8 +135,7 @@ def test_dev_keeps_the_best_weights_and_stops_early(
     folder: Path, tmp_path: Path, gradeschool: Command
 ) -> None:
     output = tmp_path / "verifier"
-    words = train_words(folder, output, "--epochs", 100, "--dev", folder / "dev.jsonl",
-                        "--patience", 2)  # fmt: skip
+    words = train_words(folder, output, "--epochs", 100, "--dev", folder / "dev.jsonl")  # fmt: skip
     ended = gradeschool(*words, "--json")
     assert ended.status == 0, ended.err
     assert max(row.get("eval_auc_within", 0) for row in losses(output)) > 0.9

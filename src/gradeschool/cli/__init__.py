@@ -41,7 +41,7 @@ GROUPS = {
     },
     "Protocols and data": {
         "protocols": "List and show protocols and scorers; compare protocols; print prompts.",
-        "data": "List, fetch, verify and generate datasets.",
+        "data": "List, fetch and generate datasets.",
     },
 }
 VERBS = {verb: line for group in GROUPS.values() for verb, line in group.items()}

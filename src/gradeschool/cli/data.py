@@ -1,11 +1,9 @@
-"""`gradeschool data list | fetch | verify | generate | right | label-steps`."""
+"""`gradeschool data list | fetch | generate | right | label-steps`."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,12 +23,6 @@ from gradeschool.errors import InputError
 from gradeschool.problem import MARKER
 from gradeschool.reports.printable import say
 
-if TYPE_CHECKING:
-    from gradeschool.problem import Problem
-
-MOST_COUNT = 1_000_000
-
-
 output_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
     help="JSONL file to write; by default stdout.",
@@ -39,7 +31,7 @@ output_option = click.option(
 
 @click.group(cls=VerbGroup)
 def command() -> None:
-    """List, fetch, verify and generate datasets."""
+    """List, fetch and generate datasets."""
 
 
 @command.command("list")
@@ -50,16 +42,17 @@ def list_command(as_json: bool) -> None:
     from gradeschool.datasets.sources import SOURCES
     from gradeschool.errors import DataError
 
+    names = ("name", "rows", "sha256", "url", "licence", "language", "golds", "summary")
     rows = []
     for source in SOURCES.values():
+        row = {name: getattr(source, name) for name in names}
         try:
             file = find_file(source)
-            where, path = (file.where, str(file.path)) if file else ("to be fetched", None)
+            row |= {"where": file.where if file else "to be fetched",
+                    "path": str(file.path) if file else None}  # fmt: skip
         except DataError:
-            where, path = "wrong digest", None
-        names = ("name", "rows", "sha256", "url", "licence", "language", "golds", "summary")
-        fields = {name: getattr(source, name) for name in names}
-        rows.append({**fields, "where": where, "path": path})
+            row |= {"where": "wrong digest", "path": None}
+        rows.append(row)
     if as_json:
         print_json({"datasets": rows})
         return
@@ -71,7 +64,7 @@ def list_command(as_json: bool) -> None:
 @command.command("fetch")
 @click.argument("names", nargs=-1, required=True)
 def fetch_command(names: tuple[str, ...]) -> None:
-    """Fetch datasets from their origin and verify them.
+    """Fetch datasets from their origin, and verify those that are here already.
 
     The digest of gsm-symbolic:p1 is published nowhere: it is recorded at the first fetch.
 
@@ -85,40 +78,10 @@ def fetch_command(names: tuple[str, ...]) -> None:
         say(f"{source.name}: {file.where}, {file.path}")
 
 
-@command.command("verify")
-@click.argument("names", nargs=-1)
-def verify_command(names: tuple[str, ...]) -> None:
-    """Check the digests and row counts of datasets, by default of all that are here.
-
-    Exit status: 2 if one is wrong, or named and not on this machine.
-    """
-    from gradeschool.datasets.files import find_file
-    from gradeschool.datasets.load import load_dataset, source_named
-    from gradeschool.datasets.sources import SOURCES
-    from gradeschool.errors import DataError
-
-    failed, absent = False, 0
-    for source in [source_named(name) for name in names] or SOURCES.values():
-        try:
-            if find_file(source) is None:
-                absent += 1
-                if names:
-                    failed = True
-                    say(f"{source.name}: not on this machine")
-            else:
-                say(f"{source.name}: ok, {len(load_dataset(source.name))} problems")
-        except DataError as error:
-            failed = True
-            say(f"{source.name}: {error}", err=True)
-    if absent and not names:
-        say(f"{absent} others are not on this machine; `gradeschool data fetch NAME` fetches one")
-    sys.exit(2 if failed else 0)
-
-
 @command.command("generate")
 @click.option("--seed", type=click.IntRange(0, MOST_SEED), default=1, show_default=True,
               help="Seed; the same seed gives the same problems.")  # fmt: skip
-@click.option("-n", "--limit", "count", type=click.IntRange(1, MOST_COUNT),
+@click.option("-n", "--limit", "count", type=click.IntRange(1, 1_000_000),
                 default=1_000, show_default=True,
                 help="Number of problems; a smaller number gives the first of them.")  # fmt: skip
 @click.option("--split", default="train", show_default=True, metavar="NAME",
@@ -188,32 +151,23 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     check_sources([run], read_options(dataset))
     added = load_datasets(others)
     runs = read_candidates(run, read_options(dataset), warn)
-    rows = [
-        {"question": answered.problem.question, "answer": solution}
-        for candidates in runs
-        for answered in candidates.answered
-        for solution in dict.fromkeys(
-            _with_gold(each.text, answered.problem) for each in answered.candidates if each.right
-        )
-    ]
+    rows: dict[tuple[str, str, str], None] = {}  # each different text of a problem once
+    for problem, candidates in (each for run in runs for each in run.answered):
+        for text in (each.text for each in candidates if each.right):
+            solution = f"{text.partition(MARKER)[0].rstrip()}\n{MARKER} {problem.gold}".lstrip()
+            rows[problem.id, problem.question, solution] = None
     if not rows:
         raise InputError(
             f"no completion of {run!r} is correct; sample more for each problem, at a higher "
             "temperature, or from a better generator"
         )
-    for name in others:
-        for problem in added[name].problems:
-            say(json.dumps({"question": problem.question, "answer": problem.solution.strip()}))
-    for row in rows:
-        say(json.dumps(row))
+    for problem in (problem for name in others for problem in added[name].problems):
+        say(json.dumps({"question": problem.question, "answer": problem.solution.strip()}))
+    for _, question, solution in rows:
+        say(json.dumps({"question": question, "answer": solution}))
     failed = sum(candidates.failed for candidates in runs)
     unusable = f"; {failed} others could not be used" if failed else ""
     warn(f"{len(rows)} correct completions of {run}{unusable}")
-
-
-def _with_gold(text: str, problem: Problem) -> str:
-    solution = text.partition(MARKER)[0].rstrip()
-    return f"{solution}\n{MARKER} {problem.gold}".lstrip()
 
 
 @command.command("label-steps")

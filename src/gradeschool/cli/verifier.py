@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,60 +66,53 @@ form_option = option(
     "Form of a published reward model; by default read from config.json. qwen is for a server.",
 )  # fmt: skip
 score_options = with_options(
-    option("--verifier", str, "Verifier or published reward model, or the address of one behind "
-           "vLLM; tiny comes with the package. For rank also a file of scores, or the first "
-           "characters of a name in the run's file of scores.", metavar=f"{MODEL_FORMS}|URL"),
+    option("--verifier", str, "Verifier, published reward model, or address of one behind vLLM. "
+           "For rank also a file of scores, or the first characters of a name in the run's file.",
+           metavar=f"{MODEL_FORMS}|URL"),
     option("--generator", str, "Add the log-probabilities under this model; without a verifier, "
            "they are the scores.", metavar=MODEL_FORMS),
-    option("--critic", str, "Instead of a verifier, ask this model whether each solution is right; "
-           "the score is the share of yes, or its probability.", metavar="PROVIDER/NAME"),
-    option("--critiques", click.IntRange(min=0), "Answers of the critic for each solution; 0 for "
-           "the probability of yes, by a server that gives log-probabilities.", default=1),
+    option("--critic", str, "Ask this model in place of a verifier whether a solution is right; "
+           "the score is the share of yes.", metavar="PROVIDER/NAME"),
+    option("--critiques", click.IntRange(min=0), "Answers of the critic for each solution; 0 takes "
+           "the probability of yes.", default=1),
     option("--reduce reduction", ("last", "tokens", "min", "product", "mean"),
-           "Score of a solution: the value at its last token, the mean over all its tokens, or the "
-           "smallest, the product or the mean of the values at the ends of its lines; by default "
-           "last, for a verifier with --level pooled tokens."),
+           "Score of a solution: the last value, the mean over tokens, or of the ends of its lines "
+           "the smallest, product or mean. By default last, with --level pooled tokens."),
     form_option,
 )  # fmt: skip
 
 
-def training_options(defaults: Mapping[str, str], items: str) -> Callable[[Decorated], Decorated]:
+def training_options(defaults: str, items: str) -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds the options of every training.
 
-    defaults: those of epochs, optimizer, lr, warmup and batch, as --help shows them; the command
-    gets None for an option that is not given. items: what --batch counts.
+    defaults: of epochs, optimizer, lr, warmup and batch, as --help shows them, with ";" between;
+    the command gets None for an option that is not given. items: what --batch counts.
     """
-
-    def shown(name: str, kind: Any, help: str) -> Callable[[Decorated], Decorated]:
-        return option(f"--{name}", kind, help, show_default=defaults[name])
-
+    epochs, optimizer, lr, warmup, batch = defaults.split("; ")
     return with_options(
         option("-o --output", FOLDER, "Folder for the trained model.", required=True,
                metavar="FOLDER"),
         limit_option,
-        shown("epochs", POSITIVE, "Passes over the data; may be a fraction."),
-        shown("optimizer", ("adam", "muon"), "Adam, or Muon for the matrices of the layers beside "
-              "it."),
-        shown("lr", POSITIVE, "Highest learning rate; it decays linearly to 0."),
-        shown("warmup", click.IntRange(min=0), "Updates over which the learning rate rises."),
-        shown("batch", COUNT, f"{items} in an update. The paper counts tokens: multiply by the "
-              "mean length."),
+        option("--epochs", POSITIVE, "Passes over the data.", show_default=epochs),
+        option("--optimizer", ("adam", "muon"), "Adam, or Muon for the layers' matrices.",
+               show_default=optimizer),
+        option("--lr", POSITIVE, "Highest learning rate; it decays to 0.", show_default=lr),
+        option("--warmup", click.IntRange(min=0), "Updates over which the learning rate rises.",
+               show_default=warmup),
+        option("--batch", COUNT, f"{items} in an update. The paper counts tokens: multiply by the "
+               "mean length.", show_default=batch),
         option("--micro-batch", COUNT, "Of these in one pass; gradients of the passes add up.",
                show_default="8, of a small model all"),
-        option("--precision", ("float32", "bfloat16"), "Precision of the passes; weights and "
-               "optimizer stay in float32.", show_default="bfloat16 on a GPU, else float32"),
-        option("--lora", COUNT, "Train adapters of this rank by peft instead of all weights; the "
-               "folder gets the merged model and the adapter.", metavar="RANK"),
-        switch("--chat", "Read the question as a user's turn, by the model's chat template; so do "
-               "score and rank then."),
-        switch("--gradient-checkpointing", "Save memory: compute activations again in the backward "
-               "pass."),
+        option("--lora", COUNT, "Train adapters of this rank; the folder gets the merged model and "
+               "the adapter.", metavar="RANK"),
+        switch("--chat", "Read the question as a user's turn; so do score and rank then."),
+        switch("--gradient-checkpointing", "Save memory: compute activations again."),
         option("--dropout", FiniteRange(0, 1, max_open=True), "Dropout on the residual paths; the "
                "paper uses 0.2."),
         seed_option,
         option("--save-every", COUNT, "Updates between checkpoints.", default=200),
         option("--log trackers", TRACKERS, "Log to a tracker of transformers' Trainer; may be "
-               "repeated. losses.jsonl is always written.", multiple=True),
+               "repeated.", multiple=True),
         quiet_option,
         json_option,
     )  # fmt: skip
@@ -167,9 +160,8 @@ def command() -> None:
         "paper on the question too; or on the final answer alone, without steps.",
         default="both")  # fmt: skip
 @option("--vocabulary", COUNT, "Vocabulary size of a new model.", default=1024)
-@training_options(
-    {"epochs": "2, new:SIZE 20", "optimizer": "adam, new:SIZE muon", "lr": "1e-5, new:SIZE 5e-3",
-     "warmup": "0, new:SIZE 50", "batch": "32, new:SIZE 16"}, items="Problems")  # fmt: skip
+@training_options("2, new:SIZE 20; adam, new:SIZE muon; 1e-5, new:SIZE 5e-3; 0, new:SIZE 50; "
+                  "32, new:SIZE 16", items="Problems")  # fmt: skip
 def finetune_command(**options: Any) -> None:
     """Fine-tune a language model on problems with solutions.
 
@@ -242,14 +234,13 @@ def sample_command(
         metavar="FOLDER")  # fmt: skip
 @dataset_option
 @option("--level", ("token", "pooled", "step", "solution", "likelihood"),
-        "Learn a value at every token, as the paper; one value, the mean over the tokens; a value "
-        "at the end of each step; at the last token; or the solution's likelihood.",
-        default="token")  # fmt: skip
+        "Learn a value at every token, as the paper; the mean over them; a value at each step's "
+        "end; at the last token; or the solution's likelihood.", default="token")  # fmt: skip
 @option("--supervision", ("outcome", "process"), "Learn the final answer's correctness, or the "
         "exact first wrong step of fresh problems.", default="outcome")  # fmt: skip
 @option("--objective", ("joint", "verification", "pairwise"), "Train with or without the language "
-        "loss; or to score right solutions above wrong ones of the same problem, which with "
-        "--level likelihood is DPO.", default="joint")  # fmt: skip
+        "loss; or to score right solutions above wrong ones of the same problem.",
+        default="joint")  # fmt: skip
 @option("--language", ("reference", "right"), "Text of the language loss: reference solutions or "
         "correct samples; by default reference, with --level likelihood right.")  # fmt: skip
 @option("--head-lr", POSITIVE, "Learning rate of the head's gain and bias; a tenth of it, but at "
@@ -259,10 +250,7 @@ def sample_command(
         "regression of the labels on mean states.", default="random")  # fmt: skip
 @option("--dev", str, "Samples of other problems: keep the weights with the best AUC within "
         "problems, and stop early.", metavar="RUN")  # fmt: skip
-@option("--patience", COUNT, "Evaluations by --dev without a better one after which to stop.",
-        show_default="3")  # fmt: skip
-@training_options({"epochs": "1", "optimizer": "adam", "lr": "1e-5", "warmup": "0", "batch": "32"},
-                  items="Solutions")  # fmt: skip
+@training_options("1; adam; 1e-5; 0; 32", items="Solutions")
 def train_command(**options: Any) -> None:
     """Train a verifier on labelled completions.
 
