@@ -305,10 +305,22 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "two temperatures in one file": (
         lambda n: {"question": q(n // 2), "temperature": n % 2 / 2, "response": text(n // 2)}, "",
         "20 of 20", "--columns run=temperature"),
-    "a run whose texts have another name": (
-        lambda n: {"run": "ab"[n // 10], "question": q(n),
-                   ("response", "output")[n // 10]: text(n)}, "", "no row of run 'b'",
-        "--columns of its own"),
+    "a run without texts": (
+        lambda n: {"run": "ab"[n // 10], "question": q(n), "response": None if n > 9 else text(n)},
+        "", "no row of run 'b'", "--columns of its own"),
+    "the selected one of several texts": (
+        lambda n: {"question": q(n), "responses": ["987654", text(n)], "best": text(n)}, "",
+        "12 of 40", "--columns response=best"),
+    "texts that were cut": (
+        lambda n: {"question": q(n), "response": f"{q(n)} {text(n)}"[:100]}, "", "0 of 20",
+        "20 of 20 texts"),
+    "problems of two datasets": (
+        lambda n: {"data_source": "ab"[n % 2], "prompt": q(n)[::-1] if n % 2 else q(n),
+                   "gts": gold(n), "response": text(n)}, "", TWELVE,
+        "10 of 20 rows"),
+    "flags as signs": (
+        lambda n: {"question": q(n), "response": text(n), "result": "✅" if n < RIGHT else "❌"},
+        "", TWELVE, "flags: 20 of 20"),
     "a placeholder for no answer": (
         lambda n: {"question": q(n), "response": text(n) if n < RIGHT else "-1"}, "", TWELVE,
         "8 of 20 texts"),
@@ -383,6 +395,11 @@ def test_other_containers_hold_the_same_rows(gradeschool: Command, tmp_path: Pat
         "columns.json": columns,
         "lists.json": {name: [row[name] for row in table] for name in table[0]},
         "questions.json": {row["question"]: {"response": row["response"]} for row in table},
+        "details.json": {
+            "details": {"type": "GEN", **{str(n): row for n, row in enumerate(table)}}
+        },
+        "samples.json": {"meta": {"n": 20}, "samples": table},
+        "texts.json": {str(n): row["response"] for n, row in enumerate(table)},
         "modes.json": {"few_shot": {"accuracy": 0.6, "details": table}},
         "pool.json": {"shots": [{"question": "How?", "answer": "1"}] * 30, "results": table},
     }
@@ -401,6 +418,7 @@ def test_other_containers_hold_the_same_rows(gradeschool: Command, tmp_path: Pat
         ("dump.json", '{"a": 1, "b": [1, 2]}', "without a list of rows"),
         ("empty.jsonl", "", "contains no completions"),
         ("a.csv", 'question,response\n"a,b,c\n', "cannot be read"),
+        ("mgsm_en.tsv", f"{'Ben, who has 5 hats, ' * 9}\t18\n", "its first row is no header"),
     ],
 )
 def test_what_is_no_table_is_refused(

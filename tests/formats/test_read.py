@@ -114,7 +114,7 @@ def test_lines_of_json_under_the_name_json(tmp_path: Path) -> None:
         (b"[" * 10**5, "is nested too deeply"),
         (b"[" + b"9" * 10**6 + b"]", "contains an integer with too many digits"),
         (b"[]", "contains no completions"),
-        (b'{"samples": []}', "contains no completions"),
+        (b'{"eval": {}, "samples": []}', "contains no completions"),
         (b"", "is not valid JSON"),
     ],
 )

@@ -48,7 +48,7 @@ QUESTIONS = (
 )
 GOLDS = (
     *("gold", "gold_answer", "golden_answer", "ground_truth", "ground_truth_answer"),
-    *("groundtruth", "gt", "gt_answer", "target", "targets", "expected", "expected_answer"),
+    *("groundtruth", "gt", "gts", "gt_answer", "target", "targets", "expected", "expected_answer"),
     *("expected_output", "correct_answer", "ideal", "reference_answer", "reference"),
     *("references", "true_answer", "gold_label", "label", "labels"),
 )
@@ -153,8 +153,9 @@ class Columns:
     """The column of each role in one file, and how a row becomes samples.
 
     named: the roles that the user named. is_weak: the name of the text's column may as well be that
-    of the reference solution. executed: the column of what programs print, "" for none. thinking:
-    the column of the model's reasoning, None for none. wordy: other columns with texts of several
+    of the reference solution. executed: the column of what programs print, "" for none. selected:
+    that of the one of each row's samples that was chosen, "" for none. thinking: that of the
+    model's reasoning, None for none. wordy: other columns with texts of several
     words. rows: that were read of each run, for --in-order. kinds: how often each value of other
     columns was read, if it has few. unheeded: values of the error's column beside texts that are
     scored.
@@ -165,6 +166,7 @@ class Columns:
     is_weak: bool = False
     in_order: bool = False
     executed: str = ""
+    selected: str = ""
     thinking: Column | None = None
     wordy: Sequence[str] = ()
     rows: Counter[str] = field(default_factory=Counter)
@@ -312,6 +314,8 @@ def choose_columns(
     return Columns(
         roles, frozenset(named), is_weak, in_order,
         executed=next((str(others[name]) for name in EXECUTED if name in others), ""),
+        selected=next((str(each) for each in others.values()
+                       if table.is_selected(each, found["response"])), ""),
         thinking=next((each for each in free if any(map(texts_of, table.cells[each]))), None),
         wordy=[str(column) for name, column in others.items()
                if name not in QUESTIONS and table.is_wordy(column)
@@ -409,7 +413,9 @@ class _Table:
                 and plain_name(column.path[0]) not in CHAT
                 and any(map(texts_of, values)) and not self.are_flags(column)
             ]  # fmt: skip
-            columns = (list(filter(self.is_wordy, columns)) or columns)[:8]
+            columns = list(filter(self.is_wordy, columns)) or columns
+            columns = sorted(columns, key=lambda each: any(
+                word in each.parts[-1] for word in OF_REFERENCES))[:8]  # fmt: skip
         if not columns and (chat := next((name for name in CHAT if name in self.top), "")):
             raise InputError(
                 f"the chats in {str(self.top[chat])!r} of {self.file!r} do not end in a turn of "
@@ -473,6 +479,11 @@ class _Table:
         texts = [texts_of(value) or [""] for value in self.cells[column]]
         several = [len(each[0].split(None, WORDY)) > WORDY for each in texts]
         return sum(several) > 0.5 * len(self.rows)
+
+    def is_selected(self, column: Column, samples: Column) -> bool:
+        """Return whether a column has one of the several samples of each row."""
+        rows = ((column.value(row), texts_of(samples.value(row)) or ()) for row in self.rows)
+        return all(len(texts) > 1 and value in texts for value, texts in rows)
 
     def has_kinds(self, column: Column) -> bool:
         """Return whether a column has a few short texts or numbers."""

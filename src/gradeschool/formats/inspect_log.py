@@ -50,7 +50,7 @@ MATCH_SCORERS = (
 
 def is_inspect(value: Any) -> bool:
     """Return whether a JSON value is a log of inspect."""
-    return isinstance(value, Mapping) and isinstance(value.get("samples"), list)
+    return isinstance(value, Mapping) and isinstance(value.get("samples"), list) and "eval" in value
 
 
 def inspect_rows(path: Path, log: Mapping[str, Any] | None) -> Generator[Row, None, None]:

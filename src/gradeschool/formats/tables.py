@@ -66,7 +66,7 @@ LONG_KEY = 30  # characters of a question that is the key of its row
 MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
 MOST_BLANK_LINES = 1_000_000  # of JSON lines or CSV
 MOST_TITLE_ROWS = 10  # rows above the header of an Excel table, header included
-MOST_COLUMNS = 10_000
+MOST_COLUMNS, LONGEST_NAME = 10_000, 120  # columns of a header, characters of a name in it
 LARGEST_BATCH = 400 * 2**20  # bytes of a compressed batch of Arrow once unpacked
 ARROW_START = 8  # bytes before the first message of an Arrow file
 ARROW_ROWS = 256  # rows of Parquet or Arrow that are converted together, unless they are large
@@ -249,7 +249,7 @@ def rows_of_json(value: Any, path: Path) -> Generator[Row, None, None]:
     Understands an array of rows; an object with one or more such arrays (those with texts; of
     several, each is a run), of objects by number (OpenCompass) or by question, or of columns
     (pandas); an object with any of these for each run; `columns` and `data` (pandas "split", tables
-    of Weights & Biases); and `results` that are any of these.
+    of Weights & Biases); and `results` or `details` that are any of these.
     """
     rows = _rows_in(value, str(path))
     if rows is None:
@@ -270,13 +270,21 @@ def _rows_in(value: Any, file: str) -> list[Any] | None:
         return [_unpacked(item) for item in value]
     if not isinstance(value, Mapping) or not value:
         return None
+    numbered = {
+        name: item for name, item in value.items() if name.strip().isdecimal() and (
+            isinstance(item, Mapping | str) or (isinstance(item, list) and item[:1]
+                                                and isinstance(item[0], str))
+        )
+    }  # fmt: skip
+    if len(numbered) >= max(1, len(value) - 1):  # the key is the id of a row; beside them "type"
+        rows = numbered.items()
+        return [{"index": name, **item} if isinstance(item, Mapping)
+                else {"index": name, "response": item} for name, item in rows]  # fmt: skip
     names, data = value.get("columns"), value.get("data")
     if isinstance(names, list) and isinstance(data, list):
         return [dict(zip(map(str, names), row, strict=False)) if isinstance(row, list) else row
                 for row in data]  # fmt: skip
     if all(isinstance(item, Mapping) for item in value.values()):
-        if all(name.strip().isdecimal() for name in value):  # the key is the id of a row
-            return [{"index": name, **item} for name, item in value.items()]
         places = dict.fromkeys(name for cells in value.values() for name in cells)
         if all(str(place).isdecimal() for place in places):  # {column: {row: cell}}
             return [{name: cells.get(place) for name, cells in value.items()} for place in places]
@@ -313,8 +321,9 @@ def _rows_in(value: Any, file: str) -> list[Any] | None:
         )
     if tables:
         return [_unpacked(item) for item in max(tables.values(), key=len)]
-    if isinstance(value.get("results"), Mapping):
-        return _rows_in(value["results"], file)
+    for name in ("results", "details"):
+        if isinstance(value.get(name), Mapping):
+            return _rows_in(value[name], file)
     return [value] if any(isinstance(item, str) for item in value.values()) else None
 
 
@@ -350,7 +359,8 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
     try:
         lines = _text_lines(text, name)
         header = next(lines, "")
-        separator = max(SEPARATORS, key=header.count)
+        is_tsv = "\t" in header and name.removesuffix(".gz").endswith(CSV[1:])
+        separator = "\t" if is_tsv else max(SEPARATORS, key=header.count)
         if header[:4] == "sep=":  # Excel's own line
             separator, header = header[4:5], next(lines, "")
         reader = csv.reader(chain([header], lines), delimiter=separator, strict=True)
@@ -424,9 +434,14 @@ def _text_lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:
 
 
 def _check_columns(columns: Sequence[str], file: str) -> None:
-    """Raise InputError for a header with a duplicate name or too many columns."""
+    """Raise InputError for a header with a duplicate name, or of no names but a row of texts."""
     if len(columns) > MOST_COLUMNS:
         raise InputError(f"{file} has {len(columns)} columns; is its first row the header?")
+    if long := next((name for name in columns if len(name) > LONGEST_NAME), ""):
+        raise InputError(
+            f"{file} has a column named {clip(long)!r}; its first row is no header, add one such "
+            "as question, gold, response"
+        )
     counts = Counter(name for name in columns if name)
     if twice := [name for name, count in counts.items() if count > 1]:
         raise InputError(f"{file} has two columns named {clip(twice[0])!r}; rename one")

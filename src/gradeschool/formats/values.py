@@ -36,6 +36,8 @@ USERS, ANSWERERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT"
 NO_ERROR = ("", "none", "null", "nan", "false")
 FLAGS = {
     **dict.fromkeys(("true", "correct", "right", "yes", "c", "pass", "passed", "1", "1.0"), True),
+    **dict.fromkeys("✅✔✓", True),
+    **dict.fromkeys("❌✘✗", False),
     **dict.fromkeys(
         ("false", "incorrect", "wrong", "no", "i", "fail", "failed", "0", "0.0"), False
     ),

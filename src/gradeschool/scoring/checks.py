@@ -59,6 +59,7 @@ ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost o
 SHORT, LETTERS, BEGIN = 300, 60, 4  # characters of texts that are compared, of what is compared
 FEW_LETTERS = 12  # beside a number, these say nothing
 MOST_ALIKE, MANY_ALIKE = 10_000, 0.05  # kinds of such texts; the share that is said ...
+LEAST_CUT, MANY_CUT = 60, 0.15  # characters of cut texts; share of the texts that are as long
 MANY_EQUAL = 0.15  # ... and that of equal texts that are little but a number
 WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 MARKS = 3  # rare words of a question; a text with one of them is about it
@@ -284,6 +285,7 @@ class Checks:
         self.questions: list[str] = []
         self.problems: set[tuple[str, str]] = set()  # by run, where a column may tell runs apart
         self.alike = AlikeTexts(file)
+        self.lengths: Counter[int] = Counter()
 
     def add(self, samples: Sequence[Sample]) -> None:
         """Count the facts of matched samples, in the order of the file.
@@ -426,6 +428,7 @@ class Checks:
         counts, text, written = self.counts, sample.text, _written(sample.reference.gold)
         is_right = last_number(text) == _normalized(problem.gold) != ""
         counts["searched"] += 1
+        self.lengths[len(text)] += 1
         counts["right"] += is_right
         if len(text) < 40 and BARE.match(text):
             counts["bare"] += 1
@@ -485,6 +488,11 @@ class Checks:
         if n >= ENOUGH:
             self._check_texts()
         warnings = self._check_golds(n) if counts["readable"] >= ENOUGH else []
+        if min(counts["own"], n - counts["own"]) >= max(ENOUGH, MANY_ALIKE * n):
+            warnings.append(
+                f"{counts['own']} of {n} rows of {file!r} ask problems that are not in {name!r} "
+                "and are scored by the file's golds: the accuracy is one over them and the others"
+            )
         if self.options.id_base is None:
             self._check_shift()
         warnings += self.alike.warnings(n, "ask for them again")
@@ -544,6 +552,17 @@ class Checks:
             warnings.append(
                 f"{counts['bare']} of {searched} texts of {file!r} are bare numbers; if the whole "
                 f"texts are elsewhere: --columns response={wordy[0]}"
+            )
+        longest = max(self.lengths)
+        if longest >= LEAST_CUT and self.lengths[longest] >= max(ENOUGH, MANY_CUT * searched):
+            warnings.append(
+                f"{self.lengths[longest]} of {searched} texts of {file!r} end at exactly "
+                f"{longest:,} characters, which looks cut; score the whole texts"
+            )
+        if self.columns and self.columns.selected:
+            warnings.append(
+                f"each text of {file!r} is scored; to score those that were selected: --columns "
+                f"response={self.columns.selected}"
             )
         if counts["programs"] >= 0.5 * searched:
             executed = self.columns.executed if self.columns else ""

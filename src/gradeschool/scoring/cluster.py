@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from gradeschool.scoring.table import ScorerSet, choose_scorers
 from gradeschool.signals import keeping_handler
 
 HEAD = 1024  # rows that show how a file is read
+CHECKED = 256  # batches of a local file that are read here too, for the checks over whole files
 STORE_BYTES = 256 * 2**20  # for Ray's objects: rows without texts are small
 MESSAGE_CHARACTERS = 300  # of Ray's own error message
 PARQUET, LINES = ".parquet", ".jsonl"
@@ -115,9 +117,9 @@ def rows_on_ray(
 ) -> Iterator[list[ScoredRow]]:
     """Yield the scored rows of a source in file order, a list for each block.
 
-    The checks over the whole file see its first rows only, and a warning says so. Raises InputError
-    for files of other formats or that cannot be read, MissingExtraError without ray,
-    GradeschoolError if Ray fails.
+    The checks over whole files see the first CHECKED batches, at an address the first rows, and a
+    warning says so if there are more. Raises InputError for files of other formats or that cannot
+    be read, MissingExtraError without ray, GradeschoolError if Ray fails.
     """
     paths = [str(Path(part).absolute()) for part in source.parts] or [source.path]
     kinds = {Path(path).suffix for path in paths}
@@ -143,11 +145,17 @@ def rows_on_ray(
             head = rows.take_batch(HEAD, batch_format="pyarrow")
             first = enumerate(_rows_of_block(head), start=1)
             source.begin([row._replace(number=number) for number, row in first if row])
-        if source.checks is not None:
+        is_checked = False
+        if source.parts:  # as without Ray, in the order of the rows
+            batches = source.batches()
+            is_checked = sum(1 for _ in islice(batches, CHECKED)) < CHECKED
+            batches.close()
+        elif source.checks is not None:
             source.checks.add(list(map(source.matcher.match, source.file.head)))
+        if not is_checked and source.checks is not None:
             source.warn(
-                f"{source.name!r}: on Ray, only the first {len(source.file.head)} rows are checked "
-                "for columns, ids and golds that were taken wrongly; score it once without --engine"
+                f"{source.name!r}: on Ray, only the first rows are checked for columns, ids and "
+                "golds that were taken wrongly; score it once without --engine"
             )
         numbers: Counter[str] = Counter()
         scored = rows.map_batches(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,7 +110,7 @@ class Source:
         if self.matcher.cuts_prompts:
             self.warn(f"the texts of {self.name!r} begin with their prompt; what follows is scored")
 
-    def batches(self) -> Iterator[list[Sample]]:
+    def batches(self) -> Generator[list[Sample], None, None]:
         """Yield the samples of the selected run, or of all runs, matched with their problems.
 
         Rows that cannot be used come with their fault; those among them that name no run have the
