@@ -14,6 +14,7 @@ from gradeschool.datasets.fresh.story import (
     Chance,
     Noun,
     Quantity,
+    Sentence,
     Speaker,
     Story,
     StoryStyle,
@@ -79,13 +80,13 @@ def test_a_pronoun_is_used_only_where_it_can_mean_one_person() -> None:
     assert say("{A.his} bag is full.", A=BEN) == "Ben's bag is full."
 
 
-def test_a_row_draws_says_and_computes() -> None:
-    story = Story(Chance("row"), StoryStyle(), {"tips": ("{A} {~get} {k} in tips.",)})
+def test_a_sentence_draws_says_and_computes() -> None:
+    steps = ("She {~have} {=now+k}.", "Each {~get} {=it/m}.")
+    tips = Sentence(("{A} {~get} {k} in tips.",), draws="k=$5-5 tips; m=2-2 friends", steps=steps)
+    story = Story(Chance("row"), StoryStyle(), {"tips": tips})
     story.in_present()
     story.cast["A"] = MIA
-    now = leaf(20, "wage", money=True)
-    row = ("tips", "k=$5-5 tips; m=2-2 friends", "She {~have} {=now+k}.", "Each {~get} {=it/m}.")
-    share = story.turn(*row, now=now)
+    share = story.turn("tips", now=leaf(20, "wage", money=True))
     assert (share.value, signature(share.tree)) == (Fraction(25, 2), "((wage+tips)/friends)")
     assert [step.text for step in story.steps] == [
         "She has 20+5=$<<20+5=25>>25.", "Each gets 25/2=$<<25/2=12.5>>12.50."

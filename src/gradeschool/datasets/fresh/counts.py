@@ -1,8 +1,7 @@
 """Families of problems about what people have, are and do.
 
 Ages, averages of scores, changes undone from the last to the first, a collection that grows and
-shrinks, a chain of comparisons, parts of a group, two kinds in a ratio, the recipe of a cake. A row
-is (wording, draws, steps ...), as `Story.turn` and `Story.solve` take it.
+shrinks, a chain of comparisons, parts of a group, two kinds in a ratio, the recipe of a cake.
 """
 
 from __future__ import annotations
@@ -33,14 +32,6 @@ from gradeschool.datasets.fresh.story import (
 )
 
 OLDEST = 99
-AGE = "{B} is {=%s} years old."
-RELATED_AGES = {
-    "older": ("older", "k=2-20<30w older", AGE % "now+k"),
-    "younger": ("younger", "k=2-20<30w younger", AGE % "now-k"),
-    "times": ("times", "k=times 2-4", AGE % "now*k"),
-    "part": ("part", "k=share", AGE % "taken"),
-    "both": ("older", "k=2-20<30w both", AGE % "now+k"),  # of a single other person
-}
 
 
 def ages(story: Story) -> None:
@@ -51,12 +42,8 @@ def ages(story: Story) -> None:
     people = [story.person() for _ in range(count)]
     kind = chance.below(4) if story.size > 2 else 0
     n = story.draw(6, 40, "age", most=60)
-    if kind <= 1:
-        values = [story.turn("is", at="fact", B=people[0], n=n, now=n)]
-    else:
-        name, sign = ("will be", "-") if kind == 2 else ("was", "+")
-        line = f"{{B}} is {{=n{sign}k}} years old now."
-        values = [story.turn(name, "k=2-9<15w years", line, at="fact", B=people[0], n=n)]
+    name = ("is", "is", "will be", "was")[kind]
+    values = [story.turn(name, B=people[0], n=n, now=n)]
     for person in people[1:]:
         index = chance.below(len(values))
         other, base = people[index], values[index]
@@ -65,9 +52,10 @@ def ages(story: Story) -> None:
             i, j = chance.sample(range(len(values)), 2)
             who = {"A": people[i], "C": people[j]}
             both = values[i] + values[j]
-            age = story.turn("both", "", AGE % "now", at="fact", now=both, B=person, **who)
+            age = story.turn("both", now=both, B=person, **who)
         else:
-            age = story.turn(*RELATED_AGES[relation], at="fact", now=base, B=person, A=other)
+            name = "older" if relation == "both" else relation  # of a single other person
+            age = story.turn(name, role=relation, now=base, B=person, A=other)
         if not 2 <= age.value <= OLDEST:
             raise Unfit
         values.append(age)
@@ -82,25 +70,22 @@ def _ask_ages(story: Story, people: list[Any], values: list[Quantity]) -> None:
         story.numbers.pop()
     if kind == "is":
         story.ask("how old", age, B=last)
-    elif kind == "then":
-        story.solve(kind, "", "Then {B} will be {=now+k} years old.", now=age, k=k, B=last)
-    elif kind == "before":
-        story.solve(kind, "", "Then {B} was {=now-k} years old.", now=age, k=k, B=last)
+    elif kind in ("then", "before"):
+        story.solve(kind, now=age, k=k, B=last)
     elif kind == "sum":
         total = story.step("The sum of the ages is {=}.", sum(values[1:], first))
         story.ask(kind, total, all=listed([person.name for person in people]))
     elif kind == "sum then":
         a = story.step("Then {A} will be {=} years old.", first + k, A=people[0])
-        lines = "Then {B} will be {=now+k} years old.", "The sum of the ages will be {=a+it}."
-        story.solve(kind, "", *lines, now=age, a=a, k=k, A=people[0], B=last)
+        story.solve(kind, now=age, a=a, k=k, A=people[0], B=last)
     else:
         index = story.chance.below(len(people) - 1)
         pair = [(values[index], people[index]), (age, last)]
         if age.value < values[index].value:
             pair.reverse()
         (less, younger), (more, elder) = pair
-        line = "{B} is {=more-less} years older than {A}."
-        answer = story.compute(line, more=more, less=less, B=elder, A=younger)
+        steps = story.sentences[kind].steps
+        answer = story.compute(*steps, more=more, less=less, B=elder, A=younger)
         story.ask(kind, story.unstated(answer), B=elder, A=younger)
     if "then" in kind and max(first.value if kind != "then" else 0, age.value) + k.value > OLDEST:
         raise Unfit
@@ -122,21 +107,15 @@ def averages(story: Story) -> None:
     count = chance.between(2, 4)
     results = [story.draw(low, high, "result", most=most) for _ in range(count)]
     stated = listed([result.shown for result in results])
-    story.say("open", "known", count=("two", "three", "four")[count - 2], all=stated)
+    story.say("known", count=("two", "three", "four")[count - 2], all=stated)
     while story.steps_left > 2 and chance.hit(0.7) and len(results) < 5 and game != "test":
         place = chance.below(len(results))
-        line = f"In the {ORDER[len(results)]} {{game}}, {{A}} {{~get}} {{=now%s}} {{points}}."
-        row = (
-            ("next more", "k=2-15w more", line % "+k")
-            if chance.hit(0.6)
-            else ("next times", "", line % "*2")
-        )
-        results.append(story.turn(*row, now=results[place], nth=ORDER[place]))
+        name, number = "next more" if chance.hit(0.6) else "next times", ORDER[len(results)]
+        results.append(story.turn(name, now=results[place], nth=ORDER[place], place=number))
     total = story.step("In all, that {~be} {=} {points}.", sum(results[1:], results[0]))
     number = story.constant(len(results))
     if chance.hit(0.5):
-        line = "The average {~be} {=now/number} {points}."
-        story.solve("average", "", line, now=total, number=number)
+        story.solve("average", now=total, number=number)
         return
     top = int(total.value / number.value)
     g = story.state(chance.between(max(low, top - 4), min(high, top + 6)), "goal")
@@ -152,86 +131,51 @@ def averages(story: Story) -> None:
 def _from_average(story: Story, low: int, high: int, most: int) -> None:
     n = story.draw(3, 8, "count", words=True)
     m = story.draw(low, high - 5, "average", most=most)
-    line = "In {n} {game}s, that {~be} {=n*m} {points}."
-    total = story.turn("known average", "", line, at="open", n=n, m=m)
-    line = "With the next {game}, that {~be} {=now+k} {points}."
-    total = story.turn("then", f"k={low}-{high}<{most} result", line, now=total)
+    total = story.turn("known average", n=n, m=m)
+    total = story.turn("then", now=total, low=low, high=high, most=most)
     if story.size < 4 and story.chance.hit(0.5):
         story.ask("sum", total)
         return
-    lines = "Now there {~~be} {=n+1} {game}s.", "The average {~be} {=now/it} {points}."
-    story.solve("new average", "", *lines, now=total, n=n)
+    story.solve("new average", now=total, n=n)
 
 
-BEFORE = "Before that, {A} {~have} {=%s} {item}."
-# Each change with the steps that undo it.
-UNDO = (
-    ("gets", "k=3-30 gain", BEFORE % "now-k"),
-    ("gives", "k=3-30 loss", BEFORE % "now+k"),
-    ("halves", ""),
-    ("doubles", "", BEFORE % "now/2"),
-    ("gives each", "k=2-6w friends; m=2-6w each", "The friends {~~get} {=k*m} {item}.",
-     BEFORE % "now+it"),
-    ("buys boxes", "k=2-6w boxes; m=2-9w each", "The boxes {~~hold} {=k*m} {item}.",
-     BEFORE % "now-it"),
-)  # fmt: skip
-OF_PARTS = (
-    "{=under-1} of the {under} parts {~~be} left.", "One part {~be} {=now/it} {item}.",
-    BEFORE % "it*under",
-)  # fmt: skip
+UNDONE = ("gets", "gives", "halves", "doubles", "gives each", "buys boxes")
 HALVES = (("half", 2), ("half", 2), ("a third", 3), ("a quarter", 4))
 
 
 def backward(story: Story) -> None:
-    """Write a problem about changes whose start is unknown."""
+    """Write a problem about changes whose start is unknown; the steps of each undo it."""
     chance = story.chance
     story.cast.update(A=story.person(), C=story.person(), item=chance.pick(KEPT))
-    story.say("open", "some")
+    story.say("some")
     end = story.draw(4, 40, "end")
     now, changes, tries = end, list[tuple[str, dict[str, Any]]](), 0
     while not changes or (story.steps_left > 0 and tries < 8):
         tries += 1
-        name, draws, *lines = chance.pick(UNDO)
+        name = chance.pick(UNDONE)
+        steps = story.sentences[name].steps
         if name == "halves":
             part, parts = chance.pick(HALVES)
             values: dict[str, Any] = {"part": part, "under": story.state(parts, "parts")}
-            lines = [BEFORE % "now*under"] if parts == 2 else list(OF_PARTS)
+            if parts == 2:
+                steps = ("Before that, {A} {~have} {=now*under} {item}.",)
         else:
-            values = story.draws(draws)
+            values = story.draws(story.sentences[name].draws)
         if name == "buys boxes" and now.value <= values["k"].value * values["m"].value:
             raise Unfit
-        now = story.compute(*lines, now=now, **values)
+        now = story.compute(*steps, now=now, **values)
         changes.append((name, values))
     for name, values in reversed(changes):
-        story.say("event", name, **values)
-    story.say("close", "ends", n=end)
+        story.say(name, **values)
+    story.say("ends", n=end)
     if now.value > end.value and chance.hit(0.2):
-        story.solve("more", "", "The difference {~be} {=now-end} {item}.", now=now, end=end)
+        story.solve("more", now=now, end=end)
     else:
         story.ask("start", now)
 
 
-HAVE = "Then {A} {~have} {=%s} {item}."
-EVENTS: dict[str, tuple[str, ...]] = {
-    "gives": ("k=3-30 loss; C=person", HAVE % "now-k"),
-    "doubles": ("C=person", HAVE % "now+now"),
-    "buys boxes": ("k=2-6w boxes; m=2-9w each", "The new {box} {~~hold} {=k*m} {item}.",
-                   HAVE % "now+it"),
-    "each gives": ("k=2-6w friends; m=2-9w each", "The friends {~~give} {A} {=k*m} {item}.",
-                   HAVE % "now+it"),
-    "gives each": ("k=2-6w friends; m=2-9w each", "{A} {~give} away {=k*m} {item}.",
-                   HAVE % "now-it"),
-    "gives daily": ("k=2-6w days; m=2-9w each",
-                    "That {~be} {=k*m} {item} that {A} no longer {~have}.", HAVE % "now-it"),
-}  # fmt: skip
 HAPPENS = ("buys", "buys", "gives", "gives", "part", "part", "doubles", "buys boxes", "each gives",
            "gives each", "gives daily")  # fmt: skip
-ENDINGS = {
-    "packed": ("k=2-12w| each", "{A} {~need} {=now/k} {crate}."),
-    "shared": ("k=2-12w| friends", "Each friend {~get} {=now/k} {item}."),
-    "wanted": ("k=now+3-40 goal", "{A} {~need} {=k-now} more {item}."),
-    "ended": ("k=5-30 other; D=person", "{A} {~have} {=now-k} more {item} than {D}."),
-}
 
 
 def collection(story: Story) -> None:
@@ -250,25 +194,23 @@ def collection(story: Story) -> None:
         kind = chance.pick(HAPPENS)
         if kind == "part":
             part = share(story, have) if chance.hit(0.7) else percent(story, have)
-            lines = "That {~be} {=taken} {item} less.", HAVE % "now-it"
-            have = story.turn("gives part", "", *lines, now=have, C=story.person(),
-                              part=part.wording, taken=part.taken)  # fmt: skip
+            have = story.turn("gives part", now=have, C=story.person(), part=part.wording,
+                              taken=part.taken)  # fmt: skip
         elif kind == "buys":
             k = story.draw(3, 40, "gain")
             who: dict[str, Any] = {} if chance.hit(0.5) else {"C": story.person()}
-            line = HAVE % "now+k"
-            have = story.turn("is given" if who else "buys", "", line, now=have, k=k, **who)
+            have = story.turn("is given" if who else "buys", now=have, k=k, **who)
         else:
-            have = story.turn(kind, *EVENTS[kind], now=have)
+            have = story.turn(kind, now=have)
         if story.steps_left <= (0 if ending == "how many" else 1):
             break
     if ending == "how many":
         story.ask(ending, have)
     elif ending == "sold":
         p = story.draw(max(item.low, 2), max(item.high, 3), "price", money=True)
-        story.solve(ending, "", "{A} {~get} {=now*p}.", now=have, p=p)
+        story.solve(ending, now=have, p=p)
     else:
-        story.solve(ending, *ENDINGS[ending], now=have)
+        story.solve(ending, now=have)
 
 
 def _start(story: Story) -> Quantity:
@@ -276,26 +218,19 @@ def _start(story: Story) -> Quantity:
     kind = chance.below(6)
     if kind <= 1 or story.size < 3:
         n = round_number(story, 12, 80)
-        return story.turn("has", at="open", n=n, now=n)
+        return story.turn("has", n=n, now=n)
     if kind == 2:
-        line = "{A} {~have} {=k*m} {item} in {box}."
-        return story.turn("has boxes", "k=3-9w boxes; m=4-15 each", line, at="open")
+        return story.turn("has boxes")
     if kind == 3:
         values = story.draws("k=2-9w boxes; m=4-15 each; n=2-12 n")
-        story.say("open", "has boxes", **values)
-        story.say("open", "loose", m=values["n"])
+        story.say("has boxes", **values)
+        story.say("loose", m=values["n"])
         lines = ("The {box} {~~hold} {=k*m} {item}.", "{A} {~have} {=it+n} {item} at the start.")
         return story.compute(*lines, **values)
     other, n = story.person(), round_number(story, 10, 50)
-    story.say("open", "other has", B=other, n=n)
-    line = "{A} {~start} with {=n%sk} {item}."
-    if kind == 4:
-        row = "times", "k=times", line % "*"
-    elif chance.hit(0.5):
-        row = "more", "k=3-20 more", line % "+"
-    else:
-        row = "fewer", "k=3-20 fewer", line % "-"
-    return story.turn(*row, at="open", n=n, B=other)
+    story.say("other has", B=other, n=n)
+    name = "times" if kind == 4 else "more" if chance.hit(0.5) else "fewer"
+    return story.turn(name, n=n, B=other)
 
 
 KINDS = ("more", "fewer", "times", "part", "mixed", "both", "direct")
@@ -310,7 +245,7 @@ def comparison(story: Story) -> None:
     story.cast.update(item=item, crate=chance.pick(PACKING))
     count = min(max(2, story.size - chance.below(2)), 5)
     first = round_number(story, 6, 60)
-    story.say("open", f"{frame} first", B=subjects[0], n=first)
+    story.say(f"{frame} first", B=subjects[0], n=first)
     known: list[Compared] = [(subjects[0], first)]
     for subject in subjects[1:count]:
         known.append((subject, _related(story, frame, subject, known)))
@@ -337,7 +272,7 @@ def _related(story: Story, frame: str, subject: Any, known: list[Compared]) -> Q
     values: dict[str, Any] = {"B": subject, "A": other}
     if kind == "direct":
         n = round_number(story, 6, 60)
-        return story.turn(f"{frame} direct", at="fact", B=subject, n=n, now=n)
+        return story.turn(f"{frame} direct", B=subject, n=n, now=n)
     if kind == "both":
         if len(known) < 2:
             raise Unfit
@@ -353,8 +288,8 @@ def _related(story: Story, frame: str, subject: Any, known: list[Compared]) -> Q
         value = value - k if kind == "fewer" else value + k
     if not 1 < value.value < 500 * (4 if story.style.wide else 1):
         raise Unfit
-    story.say("fact", f"{frame} {kind}", **values)
-    return story.step(story.wordings[f"{frame} step"][0], value, B=subject)
+    story.say(f"{frame} {kind}", **values)
+    return story.step(story.sentences[f"{frame} step"].wordings[0], value, B=subject)
 
 
 def _ask_comparison(story: Story, frame: str, known: list[Compared]) -> None:
@@ -372,11 +307,9 @@ def _ask_comparison(story: Story, frame: str, known: list[Compared]) -> None:
     numbers = [value for _, value in counted]
     total = story.step("In all there {~~be} {=} {item}.", sum(numbers[1:], numbers[0]))
     if kind == "sold":
-        p = story.turn("sold for", "p=$2-9 price", at="late")
-        story.solve("how much", "", "All of the {item} {~~bring} {=now*p}.", now=total, p=p)
+        story.solve("how much", now=total, p=story.turn("sold for"))
     elif kind == "packed":
-        k = story.turn(kind, "k=2-12| each", at="late", now=total)
-        story.solve("how many", "", "This {~take} {=now/k} {crate}.", now=total, k=k)
+        story.solve("how many", now=total, k=story.turn(kind, now=total))
     else:
         names = [str(getattr(subject, "name", subject)) for subject, _ in counted]
         story.ask(f"{frame} total", total, all=listed(names))
@@ -408,7 +341,7 @@ def groups(story: Story) -> None:
     for act in chance.sample(usual.split(", "), 2):
         part = _part(story, whole)
         wording = "act" if part.taken.rank < ATOM else "act number"
-        story.say("event", wording, part=part.wording, group=_who(name, acts), act=act)
+        story.say(wording, part=part.wording, group=_who(name, acts), act=act)
         count, computed = part.taken, part.taken.tree[0] in ("*", "/")
         if computed:
             count = story.step(THERE_ARE, count, group=_who(name, [*acts, act]))
@@ -422,9 +355,9 @@ def groups(story: Story) -> None:
     values: dict[str, Any] = {"now": whole, "group": name, "act": " and ".join(acts)}
     kind = chance.below(4)
     if kind == 2:
-        story.solve("teams", "k=2-12w| team", "They form {=now/k} teams.", **values)
+        story.solve("teams", **values)
     elif kind == 3:
-        story.solve("pay", "p=$2-15 price", "They pay {=now*p}.", **values)
+        story.solve("pay", **values)
     else:
         story.ask("how many", whole, **values)
 
@@ -449,20 +382,16 @@ def _groups_start(story: Story) -> tuple[Quantity, str]:
     kind = chance.below(4)
     if kind == 3:
         values = story.draws("k=20-120/2,4,5 kind; m=20-120/2,4,5 kind")
-        story.say("open", "two", **values)
+        story.say("two", **values)
         if chance.hit(0.5):
             return story.compute("There are {=k+m} {who} in all.", **values), who
         return (values["k"], a) if chance.below(2) == 0 else (values["m"], b)
-    if kind == 2 and story.size > 2:
-        line = "There are {=k*m} {who} in all."
-        whole = story.turn("rooms", "k=2-9w rooms; m=10-30 each", line, at="open")
-    else:
-        whole = story.turn("all", "n=40-400/4,10,12,20,30 whole", at="open")
+    whole = story.turn("rooms" if kind == 2 and story.size > 2 else "all")
     if story.steps_left < 3 or chance.hit(0.3):
         return whole, who
     part = _part(story, whole)
     count = part.taken
-    story.say("open", "kind" if count.rank < ATOM else "kind number", part=part.wording)
+    story.say("kind" if count.rank < ATOM else "kind number", part=part.wording)
     if count.tree[0] in ("*", "/"):
         count = story.step("There are {=} {a}.", count)
     if chance.hit(0.5):
@@ -480,23 +409,21 @@ def ratios(story: Story) -> None:
     if p.value >= q.value or gcd(int(p.value), int(q.value)) > 1:
         raise Unfit
     if chance.hit(0.6):
-        story.say("open", "where")
+        story.say("where")
     part, stated = _one_part(story, p, q)
     first = stated or story.step("There {~~be} {=} {a} {item}.", part * p)
     values = [first, story.step("There {~~be} {=} {b} {item}.", part * q)]
     side, changed = chance.below(2), False
     while story.steps_left > 1 and chance.hit(0.75):
         which, k = chance.below(2), story.draw(2, 20, "change")
-        name, sign = ("gone", "-") if chance.hit(0.5) else ("new", "+")
-        line = f"Then there {{~~be}} {{=now{sign}k}} {{kind}} {{item}}."
-        values[which] = story.turn(name, "", line, now=values[which], k=k, kind=kinds[which])
+        name = "gone" if chance.hit(0.5) else "new"
+        values[which] = story.turn(name, now=values[which], k=k, kind=kinds[which])
         changed = True
     end = chance.below(3)
     if end == 0 and changed:
         story.ask("all", story.step("In all there {~~be} {=} {item}.", values[0] + values[1]))
     elif end == 1 and not changed:
-        line, kind = "They {~~cost} {=now*p}.", kinds[side]
-        story.solve("money", "p=$2-20 price", line, now=values[side], kind=kind)
+        story.solve("money", now=values[side], kind=kinds[side])
     else:
         story.ask("count then" if changed else "count", values[side], kind=kinds[side])
 
@@ -507,12 +434,12 @@ def _one_part(story: Story, p: Quantity, q: Quantity) -> tuple[Quantity, Quantit
     story.widened |= unit > 15
     name, parts = (("whole", p + q), ("one", p), ("gap", q - p))[story.chance.below(3)]
     n = story.state(unit * parts.value, name)
-    story.say("fact", name, n=n)
+    story.say(name, n=n)
     if name == "whole":
         parts = story.step("There {~~be} {=} parts in all.", parts)
     elif name == "gap":
         parts = story.step("The difference {~be} {=} parts.", parts)
-    story.say("fact", "ratio", p=p, q=q)
+    story.say("ratio", p=p, q=q)
     return story.step("One part {~be} {=} {item}.", n / parts), n if name == "one" else None
 
 
@@ -554,25 +481,23 @@ def recipes(story: Story) -> None:
         step = 10 if low > 10 else 1
         j = story.draw(low, high, "distractor", words=step == 1, by=step)
         story.distractors += 1
-        story.say("open", "two", n=n, k=k, j=j)
+        story.say("two", n=n, k=k, j=j)
     else:
-        story.say("open", "recipe", n=n, k=k)
+        story.say("recipe", n=n, k=k)
     total, more = _amount(story, n), False
     lines = "{A} {~make} the recipe {=now/n} times.", "{A} {~need} {=it*k} {stuff}."
     need = story.compute(*lines, now=total, n=n, k=k)
     if story.steps_left > 0 and chance.hit(0.7) and need.value > 4:
         h = story.state(chance.between(2, int(need.value) - 2) // by * by, "has")
-        line = "{A} {~need} {=now-h} more {stuff}."
-        need, more = story.turn("has", "", line, at="fact", now=need, h=h), True
+        need, more = story.turn("has", now=need, h=h), True
     if story.steps_left > 0 and chance.hit(0.8):
         h = story.divisor(need, 2, 30, "per pack") if by == 1 else story.divisor(need, 100, 500)
         if h.value % by:
             raise Unfit
         p = story.draw(2, 7, "price", money=True)
-        line = "{A} {~need} {=now/h} {pack}."
-        packs = story.turn("packs", "", line, at="late", now=need, h=h, p=p)
+        packs = story.turn("packs", now=need, h=h, p=p)
         if story.steps_left > 0 and chance.hit(0.8):
-            story.solve("cost", "", "The {pack} {~~cost} {=now*p}.", now=packs, p=p)
+            story.solve("cost", now=packs, p=p)
         else:
             story.ask("need packs", packs)
     else:
@@ -586,8 +511,7 @@ def _amount(story: Story, n: Quantity) -> Quantity:
         total = values["g"].value * values["m"].value
         if total % n.value or total == n.value:
             raise Unfit
-        line = "{A} {~want} to bake {=g*m} {item}."
-        return story.turn("guests", "", line, at="open", **values)
+        return story.turn("guests", **values)
     t = story.state(n.value * story.chance.between(2, 30 if story.style.wide else 6), "wanted")
     story.widened |= t.value > 6 * n.value
-    return story.turn("wants", at="open", t=t, now=t)
+    return story.turn("wants", t=t, now=t)

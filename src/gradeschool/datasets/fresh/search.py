@@ -21,14 +21,14 @@ def two_kinds(story: Story) -> None:
     if p.value == q.value:
         raise Unfit
     cost = guess.value * p.value + (n.value - guess.value) * q.value
-    story.say("fact", "two prices", p=p, q=q)
+    story.say("two prices", p=p, q=q)
     if chance.hit(0.6):
         t = story.state(cost, "total", money=True)
-        story.say("event", "bought", n=n, t=t)
+        story.say("bought", n=n, t=t)
     else:
         c = story.draw(1, 30, "change", money=True)
         m = story.state(cost + c.value, "paid", money=True)
-        t = story.turn("bought back", "", "{A} {~pay} {=m-c} in all.", n=n, m=m, c=c)
+        t = story.turn("bought back", n=n, m=m, c=c)
     story.note(f"Try {guess.written} {{item}}.")
     spent = story.step("They {~~cost} {=}.", guess * p)
     lines = (
@@ -51,7 +51,7 @@ def legs(story: Story) -> None:
     n = story.draw(8, 40, "count")
     guess = leaf(chance.between(2, int(n.value) - 2), "guess")
     t = story.state(guess.value * LEGS[a] + (n.value - guess.value) * LEGS[b], "legs")
-    story.say("open", "legs", n=n, t=t)
+    story.say("legs", n=n, t=t)
     story.note(f"Try {guess.written} {{a}}.")
     lines = (
         f"They {{~~have}} {{=guess*{LEGS[a]}}} legs.", "That {~leave} {=t-it} legs for the {b}.",
@@ -73,7 +73,7 @@ def product(story: Story) -> None:
     t = story.state(guess.value * longer, "product")
     if chance.hit(0.5):
         story.cast["field"] = chance.pick(("garden", "field", "park"))
-        story.say("open", "field", t=t, d=d)
+        story.say("field", t=t, d=d)
         story.note(f"Try {guess.written} meters for the width.")
         other = story.step("Then the {field} {~be} {=} meters long.", t / guess)
         story.step("The difference {~be} {=} meters, and that {~be} right.", other - guess)
@@ -83,7 +83,7 @@ def product(story: Story) -> None:
     else:
         story.in_present()
         story.cast.update(A=story.person(), B=story.person())
-        story.say("open", "ages", t=t, d=d)
+        story.say("ages", t=t, d=d)
         story.note(f"Try {guess.written} years for {{B}}.")
         other = story.step("Then {A} is {=} years old.", t / guess)
         story.step("The difference is {=} years, and that is right.", other - guess)
@@ -105,7 +105,7 @@ def sharing(story: Story) -> None:
     t = story.state(guess.value * each, "whole")
     if sum(1 for n in range(low + 1, high) if t.value % n == 0) != 1:
         raise Unfit
-    story.say("open", "shared", t=t, low=story.state(low, "low"), high=story.state(high, "high"))
+    story.say("shared", t=t, low=story.state(low, "low"), high=story.state(high, "high"))
     story.note(f"Try {guess.written} friends.")
     got = story.step("Each of them {~get} {=} {item}.", t / guess)
     story.ask(*(("how many friends", guess) if chance.hit(0.5) else ("each", got)))

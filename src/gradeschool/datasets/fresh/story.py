@@ -1,12 +1,13 @@
 """Stories: the sentences of a question and the steps of its solution, built side by side.
 
-A family of problems is a function of a `Story`. Most of it is rows (wording, draws, steps) for
-`turn` and `solve`, which draw numbers, write a sentence and compute. A value that makes no sense
-(negative, a fraction of a person, too large) raises Unfit, and the problem is drawn again.
+A family of problems is a function of a `Story`, which names the sentences of sentences.txt: `turn`
+and `solve` draw a sentence's numbers, write it and compute. A value that makes no sense (negative,
+a fraction of a person, too large) raises Unfit, and the problem is drawn again.
 
-The sentences are in sentences.txt: under "[family]" a name, and indented the wordings with the same
-meaning. The last of three or more is held out: only the split `test-templates` uses it. A wording
-is a template with fields in braces:
+In sentences.txt, under "[family]" stands a name with the sentence's place (see `Story.say`), and
+indented: after ":" what is drawn (see `Story.draws`), the wordings with the same meaning, after "="
+the steps of the solution (see `Story.compute`). The last of three or more wordings is held out:
+only the split `test-templates` uses it. A wording is a template with fields in braces:
 
     {A}         a person's name           {A.he} {A.him} {A.his}  the pronoun where it is clear who
     {n}         a number, "$" before money, a word where the number was drawn as a word
@@ -242,17 +243,30 @@ FORMS = """
 VERBS = {forms.split()[0]: forms.split() for forms in FORMS.split(",")}
 
 
+class Sentence(NamedTuple):
+    """A sentence of a question: its wordings, its place, what it draws, and its steps."""
+
+    wordings: Wordings
+    at: str = "event"
+    draws: str = ""
+    steps: Wordings = ()
+
+
 @cache
-def sentences() -> dict[str, dict[str, Wordings]]:
-    """Return the wordings of sentences.txt by family and name."""
-    families: dict[str, dict[str, Wordings]] = {}
+def sentences() -> dict[str, dict[str, Sentence]]:
+    """Return the sentences of sentences.txt by family and name."""
+    families: dict[str, dict[str, Sentence]] = {}
     text = (Path(__file__).parent / "sentences.txt").read_text("ascii")
     for section in re.split(r"^\[", text, flags=re.M)[1:]:
         family, _, rest = section.partition("]\n")
-        blocks = re.findall(r"^(\S.*)\n((?: .*\n)+)", rest, flags=re.M)
-        families[family] = {
-            name: tuple(line.strip() for line in lines.splitlines()) for name, lines in blocks
-        }
+        families[family] = {}
+        for head, block in re.findall(r"^(\S.*)\n((?: .*\n)+)", rest, flags=re.M):
+            name, _, at = head.partition(" @")
+            lines = [line.strip() for line in block.splitlines()]
+            marked = {mark: [line[2:] for line in lines if line[0] == mark] for mark in ":="}
+            wordings = tuple(line for line in lines if line[0] not in ":=")
+            draws, steps = "".join(marked[":"]), tuple(marked["="])
+            families[family][name] = Sentence(wordings, at or "event", draws, steps)
     return families
 
 
@@ -371,12 +385,12 @@ class StoryStyle(NamedTuple):
 class Story:
     """One problem under construction.
 
-    wordings: the sentences of its family by name. cast: values that every template may use. size:
-    the number of steps that the family should aim at.
+    sentences: those of its family by name. cast: values that every template may use. size: the
+    number of steps that the family should aim at.
     """
 
-    def __init__(self, chance: Chance, style: StoryStyle, wordings: Mapping[str, Wordings]) -> None:
-        self.chance, self.style, self.wordings = chance, style, wordings
+    def __init__(self, chance: Chance, style: StoryStyle, those: Mapping[str, Sentence]) -> None:
+        self.chance, self.style, self.sentences = chance, style, those
         self.size = chance.between(style.low, style.high)
         self._solver = Speaker(chance, chance.hit(0.5))
         self.cast: dict[str, Any] = {}
@@ -455,28 +469,28 @@ class Story:
         self.widened |= value > high
         return self.state(value, role, words=words)
 
-    def draws(self, draws: str, now: Quantity | None = None, **_: Any) -> dict[str, Any]:
+    def draws(self, draws: str, *, now: Quantity | None = None, **values: Any) -> dict[str, Any]:
         """Draw the numbers of a specification such as "k=2-9w boxes; p=$4-20/5 price".
 
         Each is NAME=LOW-HIGH ROLE. "$": money. "/1,2,5": multiples of one of these. "<60": the
         bound in test-numbers. "w": it may be a word. "|": it divides `now`. "now+": it is added to
         `now`. In place of a range, "person" is a new person, and "times 2-3", "share",
         "percent 10-50" and "some" are relations; of the last three, NAME is the wording, and
-        "taken" the computation.
+        "taken" the computation. "{low}" is the value of that name.
         """
-        values: dict[str, Any] = {}
-        for each in filter(None, draws.split("; ")):
+        drawn: dict[str, Any] = {}
+        for each in filter(None, draws.format(**values).split("; ")):
             name, what = each.split("=")
             kind, *bounds = re.split("[ -]", what)
             if kind == "person":
-                values[name] = self.person()
+                drawn[name] = self.person()
             elif kind == "times":
-                values[name] = times(self, *map(int, bounds))
+                drawn[name] = times(self, *map(int, bounds))
             elif kind in PARTS and now is not None:
-                values[name], values["taken"] = PARTS[kind](self, now, *map(int, bounds))
+                drawn[name], drawn["taken"] = PARTS[kind](self, now, *map(int, bounds))
             else:
-                values[name] = self._draw(what, now)
-        return values
+                drawn[name] = self._draw(what, now)
+        return drawn
 
     def _draw(self, what: str, now: Quantity | None) -> Quantity:
         form = cast("re.Match[str]", DRAW.fullmatch(what))
@@ -495,7 +509,7 @@ class Story:
 
     def word(self, name: str | Wordings) -> str:
         """Choose a wording: the last of three or more if they are held out, else another."""
-        wordings = self.wordings[name] if isinstance(name, str) else name
+        wordings = self.sentences[name].wordings if isinstance(name, str) else name
         if len(wordings) < 3:
             return self.chance.pick(wordings)
         if self.style.held_out:
@@ -503,12 +517,14 @@ class Story:
             return wordings[-1]
         return self.chance.pick(wordings[:-1])
 
-    def say(self, at: str, name: str | Wordings, **values: Any) -> None:
+    def say(self, name: str | Wordings, *, at: str = "", **values: Any) -> None:
         """Add a sentence.
 
-        at: "open" before all others, "fact" anywhere among the facts, "event" after the events
-        before, "late" usually behind the events, "close" right before the question.
+        at: in place of the sentence's own place: "open" before all others, "fact" anywhere among
+        the facts, "event" after the events before, "late" usually behind the events, "close" right
+        before the question.
         """
+        at = at or (self.sentences[name].at if isinstance(name, str) else "event")
         self._told[at].append(StoryLine(self.word(name), values))
 
     def ask(self, name: str | Wordings, answer: Quantity, **values: Any) -> None:
@@ -516,26 +532,24 @@ class Story:
         self._question = StoryLine(self.word(name), values)
         self.answer = answer
 
-    def turn(
-        self, name: str, draws: str = "", *lines: str, at: str = "event", **values: Any
-    ) -> Quantity:
-        """Draw numbers, add a sentence and its steps; return the last result.
+    def turn(self, name: str, **values: Any) -> Quantity:
+        """Draw a sentence's numbers, add it and its steps; return the last result.
 
-        draws: as in `draws`. lines: as in `compute`. Without lines, returns the number drawn last,
-        else `now`.
+        Without steps, returns the number drawn last, else `now`.
         """
-        drawn = self.draws(draws, **values)
+        sentence = self.sentences[name]
+        drawn = self.draws(sentence.draws, **values)
         values |= drawn
-        self.say(at, name, **values)
-        if lines:
-            return self.compute(*lines, **values)
+        self.say(name, **values)
+        if sentence.steps:
+            return self.compute(*sentence.steps, **values)
         result: Quantity = [values.get("now"), *drawn.values()][-1]
         return result
 
-    def solve(self, name: str, draws: str, *lines: str, **values: Any) -> None:
-        """Draw numbers, add the last steps, and ask for the result."""
-        values |= self.draws(draws, **values)
-        self.ask(name, self.compute(*lines, **values), **values)
+    def solve(self, name: str, **values: Any) -> None:
+        """Draw a question's numbers, add the last steps, and ask for the result."""
+        values |= self.draws(self.sentences[name].draws, **values)
+        self.ask(name, self.compute(*self.sentences[name].steps, **values), **values)
 
     def distract(self, name: str | Wordings, **values: Any) -> None:
         """Add a fact that does not affect the answer."""
