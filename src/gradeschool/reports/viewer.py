@@ -57,11 +57,18 @@ class RunViewer:
 
     def runs(self) -> dict[str, Path]:
         """Return the run folders by name: their path below the folder."""
-        paths = {path.relative_to(self.folder).as_posix(): path for path in find_runs(self.folder)}
-        return {name: path for name, path in paths.items() if self._is_inside(path)}
+        return {path.relative_to(self.folder).as_posix(): path
+                for path in find_runs(self.folder) if self._is_inside(path)}  # fmt: skip
 
     def _is_inside(self, path: Path) -> bool:
         return path.resolve().is_relative_to(self.folder.resolve())
+
+    def _require_inside(self, path: Path) -> None:
+        """Raise InputError if a file of a run is a link to a place outside of the folder."""
+        for file in path.iterdir():
+            if file.is_symlink() and file.exists() and not self._is_inside(file):
+                raise InputError(f"{file.name} is a link to a place outside of the folder; copy "
+                                 "the file")  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row of the leaderboard for each run, by name.
@@ -83,13 +90,6 @@ class RunViewer:
                 if path.exists():
                     rows.append(row)
         return rows
-
-    def _require_inside(self, path: Path) -> None:
-        """Raise InputError if a file of a run is a link to a place outside of the folder."""
-        for file in path.iterdir():
-            if file.is_symlink() and file.exists() and not self._is_inside(file):
-                raise InputError(f"{file.name} is a link to a place outside of the folder; copy "
-                                 "the file")  # fmt: skip
 
     def index(self) -> str:
         """Return the page with the leaderboard, the most accurate run first."""
@@ -122,7 +122,7 @@ def _row_of(path: Path, name: str) -> dict[str, Any]:
     percent: the accuracy as it is shown; its bounds if the scorer fails on some texts.
     """
     summary = summarise_run(path)
-    manifest, scorer = summary.manifest, headline_scorer([summary.manifest])
+    manifest = summary.manifest
     row: dict[str, Any] = {
         "name": name,
         "model": str(manifest.get("model") or ""),
@@ -132,13 +132,13 @@ def _row_of(path: Path, name: str) -> dict[str, Any]:
         "answered": summary.answered,
         "planned": summary.planned,
         "failed": summary.failed,
-        "scorer": scorer,
+        "percent": "–",
+        "interval": [],
     }
     if summary.answered:
         (selected,) = choose_runs([str(path)], ReadOptions(), lambda message: None)
-        table = ScoredTable(selected.run, [get_usable_scorer(scorer)])
+        table = ScoredTable(selected.run, [get_usable_scorer(headline_scorer([manifest]))])
         headline = score_run(table).scorers[0]
-        row |= {"percent": "–", "interval": []}
         if headline.judged:
             shown = bounds(headline.accuracy_bounds or [headline.accuracy], between=" to ")
             row |= {"accuracy": headline.accuracy, "percent": shown, "interval": headline.ci95}
