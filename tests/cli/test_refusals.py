@@ -46,7 +46,7 @@ MISTAKES = {
     "score answers.jsonl -o verdicts.txt": "'verdicts.txt'",
     "explain answers.jsonl --cause absent": "no cause contains the words 'absent'",
     "compare answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
-    "profile answers.jsonl two.jsonl -o x.doc": "no figure is written as 'x.doc'",
+    "profile answers.jsonl two.jsonl -o x.doc": "the page cannot be written as 'x.doc'",
     "view absent": "'absent' is not a folder",
     "why absent.jsonl --expected 50": "'absent.jsonl' does not exist",
     "why answers.jsonl --expected-run absent.jsonl": "'absent.jsonl' does not exist",

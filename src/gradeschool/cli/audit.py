@@ -6,13 +6,13 @@ import sys
 
 import click
 
-from gradeschool.cli.options import Verb, json_option, print_json, scorer_option, stdout_console
+from gradeschool.cli import options as cli
 from gradeschool.errors import InputError
 
 
-@click.command(cls=Verb)
+@click.command(cls=cli.Verb)
 @click.argument("function", required=False, metavar="MODULE:FUNCTION")
-@scorer_option("Audit a scorer from `gradeschool protocols list` instead of a function.")
+@cli.scorer_option("Audit a scorer from `gradeschool protocols list` instead of a function.")
 @click.option("--allow", multiple=True, metavar="NAME",
               help="Do not count a class ('slow') or kind ('false-reject/number-words') of "
                    "finding.")  # fmt: skip
@@ -21,7 +21,7 @@ from gradeschool.errors import InputError
 @click.option("--longest", type=click.IntRange(min=1), default=1_000_000, show_default=True,
               help="Length of the longest hostile text, in characters.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random golds.")
-@json_option
+@cli.json_option
 def command(
     function: str | None, scorer: str | None, allow: tuple[str, ...], threshold: float,
     longest: int, seed: int, as_json: bool,
@@ -49,7 +49,7 @@ def command(
     report = audit(audited, seed=seed, threshold=threshold, longest=longest)
     counting = report.counting(allow)
     if as_json:
-        print_json({**report.to_json(), "counting": [finding.name for finding in counting]})
+        cli.print_json({**report.to_json(), "counting": [finding.name for finding in counting]})
     else:
-        print_audit(report, counting, stdout_console())
+        print_audit(report, counting, cli.stdout_console())
     sys.exit(1 if counting else 0)

@@ -7,23 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.options import (
-    FileVerb,
-    FiniteRange,
-    check_scorers,
-    dataset_option,
-    json_option,
-    marked_scorers,
-    marks_option,
-    print_json,
-    read_options,
-    scorer_option,
-    stdout_console,
-    warn,
-    warn_of_faults,
-    warn_of_own_scorer,
-    warn_of_scorer_errors,
-)
+from gradeschool.cli import options as cli
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 from gradeschool.scorer import DEFAULT_SCORER
@@ -34,14 +18,14 @@ if TYPE_CHECKING:
 MARGIN = 1.0
 
 
-@click.command(cls=FileVerb)
+@click.command(cls=cli.FileVerb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@scorer_option("Scorer for all runs; by default that of their protocol.")
-@marks_option
+@cli.scorer_option("Scorer for all runs; by default that of their protocol.")
+@cli.marks_option
 @click.option("--common", is_flag=True,
               help="Compare only the problems that all runs have.")  # fmt: skip
 @click.option("--unpaired", is_flag=True, help="Treat the problems of the runs as different.")
-@click.option("--at-least", type=FiniteRange(0, 1), metavar="SHARE",
+@click.option("--at-least", type=cli.FiniteRange(0, 1), metavar="SHARE",
               help="Exit with 1 if the accuracy of a run is below SHARE.")  # fmt: skip
 @click.option("--not-worse-than", "reference", metavar="RUN",
               help="Exit with 1 unless the interval excludes a loss of more than the margin "
@@ -49,13 +33,13 @@ MARGIN = 1.0
 @click.option("--gate", "good", metavar="RUN",
               help="Exit with 1 if a run is significantly worse than RUN, the last good one of the "
                    "same prompts, or has samples that failed.")  # fmt: skip
-@click.option("--margin", type=FiniteRange(0, 100), metavar="POINTS", show_default=str(MARGIN),
+@click.option("--margin", type=cli.FiniteRange(0, 100), metavar="POINTS", show_default=str(MARGIN),
               help="Largest loss that --not-worse-than accepts and that --gate reports "
                    "on.")  # fmt: skip
 @click.option("--max-failures", type=click.IntRange(min=0), show_default="0",
               help="Number of failed samples that --gate accepts.")  # fmt: skip
-@dataset_option
-@json_option
+@cli.dataset_option
+@cli.json_option
 def command(
     runs: tuple[str, ...], scorer: str | None, thinking_marks: tuple[str, ...], common: bool,
     unpaired: bool, at_least: float | None, reference: str | None, good: str | None,
@@ -100,10 +84,10 @@ def command(
     margin = MARGIN if margin is None else margin
     specs = runs if first is None else (first, *runs)
     if thinking_marks:
-        scorer = marked_scorers([scorer or DEFAULT_SCORER], thinking_marks)[-1]
-    check_scorers(scorer)
+        scorer = cli.marked_scorers([scorer or DEFAULT_SCORER], thinking_marks)[-1]
+    cli.check_scorers(scorer)
 
-    chosen = choose_runs(specs, read_options(dataset), warn)
+    chosen = choose_runs(specs, cli.read_options(dataset), cli.warn)
     if len(chosen) < 2 and at_least is None:
         if len(specs) > 1:
             raise InputError(f"the same file is given twice: {', '.join(map(repr, specs))}; give "
@@ -114,12 +98,12 @@ def command(
         _check_pair(chosen[0], run, is_gate=good is not None)
     manifests = [run.manifest for run in chosen]
     if scorer is None:
-        warn_of_own_scorer(manifests)
+        cli.warn_of_own_scorer(manifests)
     judge = scorer_for(manifests, scorer)
     names = [mapping(manifest.get("protocol")).get("name") for manifest in manifests]
     protocols = [str(name) for name in dict.fromkeys(names) if name]
     if len(protocols) > 1:
-        warn(f"the runs are under different protocols: {', '.join(protocols)}; "
+        cli.warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
     outcomes = [outcomes_of(ScoredTable(run.run, [judge])) for run in chosen]
     if common:
@@ -129,7 +113,7 @@ def command(
     left_out = {id for comparison in comparisons for id in comparison.left_out}
     for outcome in [] if shared else outcomes:
         if ids := [id for id in outcome.unjudged_problems if id in left_out]:
-            warn(left_out_text(outcome.run, ids))
+            cli.warn(left_out_text(outcome.run, ids))
     thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
     if good is not None:
         thresholds += gate(outcomes, comparisons, margin, max_failures or 0)
@@ -145,18 +129,18 @@ def command(
             }
             for outcome in outcomes
         ]
-        print_json({
+        cli.print_json({
             "scorer": judge.name,
             "runs": rows,
             "comparisons": [comparison.as_json() for comparison in comparisons],
             "thresholds": [threshold._asdict() for threshold in thresholds],
         })  # fmt: skip
     else:
-        print_comparison(outcomes, comparisons, judge.name, stdout_console())
+        print_comparison(outcomes, comparisons, judge.name, cli.stdout_console())
         for threshold in thresholds:
             say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")
-    failing = warn_of_scorer_errors(outcomes, judge.name)
-    faults = warn_of_faults(sum(run.run.faults for run in chosen))
+    failing = cli.warn_of_scorer_errors(outcomes, judge.name)
+    faults = cli.warn_of_faults(sum(run.run.faults for run in chosen))
     if any(not threshold.met for threshold in thresholds):
         sys.exit(1)
     if faults or (left_out and not shared) or failing:
@@ -189,7 +173,7 @@ def _check_pair(first: SourceRun, other: SourceRun, is_gate: bool) -> None:
             )
     shared, apart = seeds[0] & seeds[1], max(map(len, seeds))
     if shared and seeds[0] != seeds[1] and facts[0] == facts[1] and facts[0][-1]:
-        warn(
+        cli.warn(
             f"{first.run.name!r} and {other.run.name!r} have {len(shared)} of {apart} seeds in "
             "common, so those samples may be equal and the runs are not independent; evaluate "
             f"one of them again with a --seed that differs by at least {apart}"

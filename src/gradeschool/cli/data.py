@@ -8,17 +8,7 @@ from pathlib import Path
 import click
 
 from gradeschool.atomic import replacing, require_new
-from gradeschool.cli.options import (
-    MOST_SEED,
-    FileVerb,
-    VerbGroup,
-    dataset_option,
-    json_option,
-    print_json,
-    print_lists,
-    read_options,
-    warn,
-)
+from gradeschool.cli import options as cli
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER
 from gradeschool.reports.printable import say
@@ -29,13 +19,13 @@ output_option = click.option(
 )  # fmt: skip
 
 
-@click.group(cls=VerbGroup)
+@click.group(cls=cli.VerbGroup)
 def command() -> None:
     """List, fetch and generate datasets."""
 
 
 @command.command("list")
-@json_option
+@cli.json_option
 def list_command(as_json: bool) -> None:
     """List the named datasets and where each one is stored."""
     from gradeschool.datasets.files import find_file
@@ -54,10 +44,10 @@ def list_command(as_json: bool) -> None:
             row |= {"where": "wrong digest", "path": None}
         rows.append(row)
     if as_json:
-        print_json({"datasets": rows})
+        cli.print_json({"datasets": rows})
         return
     described = "[{where}] {summary}; {rows} problems, {language}, {licence}; golds: {golds}"
-    print_lists({"Datasets": [(str(row["name"]), described.format(**row)) for row in rows]})
+    cli.print_lists({"Datasets": [(str(row["name"]), described.format(**row)) for row in rows]})
     say("\nfresh:SEED generates new problems: `gradeschool data generate --help`")
 
 
@@ -79,7 +69,7 @@ def fetch_command(names: tuple[str, ...]) -> None:
 
 
 @command.command("generate")
-@click.option("--seed", type=click.IntRange(0, MOST_SEED), default=1, show_default=True,
+@click.option("--seed", type=click.IntRange(0, cli.MOST_SEED), default=1, show_default=True,
               help="Seed; the same seed gives the same problems.")  # fmt: skip
 @click.option("-n", "--limit", "count", type=click.IntRange(1, 1_000_000),
                 default=1_000, show_default=True,
@@ -112,7 +102,7 @@ def generate_command(
     problems = fresh_problems(seed, count, split=split, steps=steps, families=families)
     _write_lines(output, "".join(map(row, problems)))
     if output is not None:
-        warn(f"{len(problems)} problems in {str(output)!r}, SHA-256 {rows_digest(problems)}")
+        cli.warn(f"{len(problems)} problems in {str(output)!r}, SHA-256 {rows_digest(problems)}")
 
 
 def _write_lines(output: Path | None, lines: str) -> None:
@@ -128,9 +118,9 @@ def _write_lines(output: Path | None, lines: str) -> None:
         raise InputError(f"{str(output)!r} cannot be written: {why}; give another -o") from error
 
 
-@command.command("right", cls=FileVerb)
+@command.command("right", cls=cli.FileVerb)
 @click.argument("run", metavar="RUN")
-@dataset_option
+@cli.dataset_option
 @click.option("--with", "others", multiple=True, metavar="DATASET",
               help="Print the problems of this dataset first, with their own "
                    "solutions.")  # fmt: skip
@@ -148,9 +138,9 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     from gradeschool.scoring.candidates import read_candidates
     from gradeschool.scoring.sources import check_sources
 
-    check_sources([run], read_options(dataset))
+    check_sources([run], cli.read_options(dataset))
     added = load_datasets(others)
-    runs = read_candidates(run, read_options(dataset), warn)
+    runs = read_candidates(run, cli.read_options(dataset), cli.warn)
     rows: dict[tuple[str, str, str], None] = {}  # each different text of a problem once
     for problem, candidates in (each for run in runs for each in run.answered):
         for text in (each.text for each in candidates if each.right):
@@ -167,7 +157,7 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
         say(json.dumps({"question": question, "answer": solution}))
     failed = sum(candidates.failed for candidates in runs)
     unusable = f"; {failed} others could not be used" if failed else ""
-    warn(f"{len(rows)} correct completions of {run}{unusable}")
+    cli.warn(f"{len(rows)} correct completions of {run}{unusable}")
 
 
 @command.command("label-steps")
@@ -180,7 +170,7 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
               help="Label by K continuations of each step, for any dataset; needs "
                    "-m.")  # fmt: skip
 @click.option("-m", "--model", metavar="PROVIDER/NAME", help="Model that continues the steps.")
-@dataset_option
+@cli.dataset_option
 def label_steps_command(
     run: str, form: str, output: Path | None, rollouts: int | None, model: str | None,
     dataset: str | None,
@@ -207,11 +197,11 @@ def label_steps_command(
     require_new(output)
     if (rollouts is None) != (model is None):
         raise InputError("--rollouts and -m belong together; give both or none")
-    check_sources([run], read_options(dataset))
+    check_sources([run], cli.read_options(dataset))
     labelled: list[LabelledRow] = []
-    for each in read_candidates(run, read_options(dataset), warn):
+    for each in read_candidates(run, cli.read_options(dataset), cli.warn):
         labelled += roll_out_run(each, model, rollouts) if model and rollouts else label_run(each)
     counts = label_counts(labelled)
     rows = filter(None, (format_row(each, form) for each in labelled))
     _write_lines(output, "".join(f"{json.dumps(row)}\n" for row in rows))
-    warn(", ".join(f"{count} {name}" for name, count in counts.items()))
+    cli.warn(", ".join(f"{count} {name}" for name, count in counts.items()))

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.options import FiniteRange, Verb, json_option, print_json, stdout_console
+from gradeschool.cli import options as cli
 from gradeschool.reports.printable import printable, say
 
 if TYPE_CHECKING:
     from gradeschool.models.doctor import Probe, ServerFinding
 
 
-@click.command(cls=Verb)
+@click.command(cls=cli.Verb)
 @click.argument("endpoint", metavar="ENDPOINT")
 @click.option(
     "-p", "--protocol", metavar="NAME", help="Check whether this protocol can run on the server."
 )
-@click.option("--timeout", type=FiniteRange(min=1), default=120.0, show_default=True,
+@click.option("--timeout", type=cli.FiniteRange(min=1), default=120.0, show_default=True,
               help="Seconds to wait for one request.")  # fmt: skip
-@json_option
+@cli.json_option
 def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) -> None:
     """Test what a server really does, with about twenty small requests.
 
@@ -44,7 +44,7 @@ def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) 
     probe, findings = asyncio.run(ask())
     against = [] if chosen is None else obstacles(chosen, findings)
     if as_json:
-        print_json({
+        cli.print_json({
             "endpoint": probe.base,
             "model": probe.model,
             "requests": probe.requests,
@@ -66,7 +66,7 @@ def _print(probe: Probe, findings: Sequence[ServerFinding]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = stdout_console()
+    console = cli.stdout_console()
     about = f" at {probe.base}, {probe.requests} requests"
     console.print(Text.assemble((printable(probe.model), "bold"), about))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))

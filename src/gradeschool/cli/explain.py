@@ -9,30 +9,17 @@ from typing import Any
 
 import click
 
-from gradeschool.cli.options import (
-    FileVerb,
-    dataset_option,
-    exit_for_faults,
-    files_and_scorers,
-    json_option,
-    marks_option,
-    print_json,
-    read_options,
-    scorers_option,
-    stdout_console,
-    warn,
-    warn_of_own_scorer,
-)
+from gradeschool.cli import options as cli
 from gradeschool.errors import InputError
 from gradeschool.percentages import accuracy_words, count
 
 MOST_NAMED = 4  # scorers named in a sentence
 
 
-@click.command(cls=FileVerb)
+@click.command(cls=cli.FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
-@scorers_option("the run's own scorer, else gradeschool/reader")
-@marks_option
+@cli.scorers_option("the run's own scorer, else gradeschool/reader")
+@cli.marks_option
 @click.option("--problem", metavar="ID",
               help="Show only this problem, right or wrong; by default under every "
                    "scorer.")  # fmt: skip
@@ -42,8 +29,8 @@ MOST_NAMED = 4  # scorers named in a sentence
                    "scorer's.")  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(min=0), default=10, show_default=True,
               help="Completions to show, taken from each cause in turn.")  # fmt: skip
-@dataset_option
-@json_option
+@cli.dataset_option
+@cli.json_option
 def command(
     arguments: tuple[str, ...], scorers: tuple[str, ...], thinking_marks: tuple[str, ...],
     problem: str | None, cause: str | None, flags: bool, limit: int, dataset: str | None,
@@ -67,7 +54,7 @@ def command(
     from gradeschool.scoring.sources import choose_runs, open_sources, split_run
     from gradeschool.scoring.table import choose_scorers, scorer_for
 
-    files, names = files_and_scorers(arguments, scorers, thinking_marks)
+    files, names = cli.files_and_scorers(arguments, scorers, thinking_marks)
     if len(files) > 1:
         raise InputError(f"explain reads one file at a time, not {', '.join(map(repr, files))}")
     words = (cause or "").casefold()
@@ -79,12 +66,12 @@ def command(
         chosen = choose_scorers(names)
     else:
         chosen = [scorer_for([manifest_of(path)])]
-        warn_of_own_scorer([manifest_of(path)])
+        cli.warn_of_own_scorer([manifest_of(path)])
     if flags and len(chosen) > 1:
         raise InputError(f"--flags compares the file with one scorer, not {len(chosen)}")
 
-    runs = [each.run for each in choose_runs(files, read_options(dataset), warn)]
-    [source] = open_sources([str(path)], read_options(dataset), lambda message: None)
+    runs = [each.run for each in choose_runs(files, cli.read_options(dataset), cli.warn)]
+    [source] = open_sources([str(path)], cli.read_options(dataset), lambda message: None)
     changes = {run.name: label_changes(source.dataset.problems, run.problems()) for run in runs}
     total, faults = sum(len(run.samples) for run in runs), sum(run.faults for run in runs)
     if problem is not None:
@@ -134,13 +121,13 @@ def command(
         failed = f", {count(errors, 'error')}" if errors else ""
         heading = f"{first}: {right} of {judged} correct{share}{failed}"
     if as_json:
-        print_json({**fields, "differ" if differing else "cases": list(map(case_json, shown))})
+        cli.print_json({**fields, "differ" if differing else "cases": list(map(case_json, shown))})
     else:
-        console = stdout_console()
+        console = cli.stdout_console()
         if heading:
             console.print(heading, soft_wrap=True)
         if flags or problem is not None:
             print_cases(shown[:limit], len(shown), console)
         else:
             print_groups(shown, len(shown) if differing else total, limit, console)
-    exit_for_faults(faults)
+    cli.exit_for_faults(faults)

@@ -7,17 +7,7 @@ from pathlib import Path
 
 import click
 
-from gradeschool.cli.options import (
-    FileVerb,
-    dataset_option,
-    exit_for_faults,
-    files_and_scorers,
-    json_option,
-    print_json,
-    read_options,
-    scorers_option,
-    warn,
-)
+from gradeschool.cli import options as cli
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.reports.printable import say
@@ -25,19 +15,19 @@ from gradeschool.reports.printable import say
 ENDINGS = {"lm-eval": "", "inspect": ".eval", "parquet": ".parquet"}  # "": files in a folder
 
 
-@click.command(cls=FileVerb)
+@click.command(cls=cli.FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="RUN")
 @click.option("--to", "form", type=click.Choice(list(ENDINGS)), required=True,
               help="Format to write.")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
               help="File to write; for lm-eval a folder.")  # fmt: skip
-@scorers_option("those of the protocol and gradeschool/reader; the first is the headline")
+@cli.scorers_option("those of the protocol and gradeschool/reader; the first is the headline")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--push", "repo", metavar="OWNER/NAME",
               help="Upload the files to the Hugging Face hub; a new repository is "
                    "private.")  # fmt: skip
-@dataset_option
-@json_option
+@cli.dataset_option
+@cli.json_option
 def command(
     arguments: tuple[str, ...], form: str, output: Path, scorers: tuple[str, ...], force: bool,
     repo: str | None, dataset: str | None, as_json: bool,
@@ -68,11 +58,11 @@ def command(
         )
     if repo is not None:
         check_push(repo)
-    runs, names = files_and_scorers(arguments, scorers)
+    runs, names = cli.files_and_scorers(arguments, scorers)
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
     chosen = choose_scorers(names) if names else ()
-    run = gather_run(choose_run(runs[0], read_options(dataset), warn), chosen, warn)
+    run = gather_run(choose_run(runs[0], cli.read_options(dataset), cli.warn), chosen, cli.warn)
     files, size = export_run(run, form, output, force)
     commit = {}
     if repo is not None:
@@ -82,20 +72,20 @@ def command(
         except InputError as error:
             raise InputError(f"{error}; {kept}") from error
         except TransientError as error:
-            warn(f"{error}; {kept}")
+            cli.warn(f"{error}; {kept}")
             sys.exit(3)
     written, by = list(map(str, files)), [score.name for score in run.scores]
     failed = len(run.samples) - run.answered
     if as_json:
-        print_json({"files": written, "bytes": size, "completions": run.answered,
+        cli.print_json({"files": written, "bytes": size, "completions": run.answered,
                     "failed": failed, "scorers": by, **commit})  # fmt: skip
     else:
         say("\n".join([*written, *commit.values()]))
         say(f"{count(run.answered, 'completion')}, scored by {', '.join(by)}")
     for score in run.scores:
         if not score.is_exact:
-            warn(f"{score.name} itself fails on texts: the export has no accuracy by it")
+            cli.warn(f"{score.name} itself fails on texts: the export has no accuracy by it")
     if failed and form == "lm-eval":
-        warn(f"lm-eval's format cannot store failed samples; {failed} of {len(run.samples)} "
+        cli.warn(f"lm-eval's format cannot store failed samples; {failed} of {len(run.samples)} "
              f"{'is' if failed == 1 else 'are'} left out")  # fmt: skip
-    exit_for_faults(run.faults)
+    cli.exit_for_faults(run.faults)

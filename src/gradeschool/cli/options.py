@@ -128,8 +128,8 @@ def with_options(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decora
     return decorate
 
 
-class FiniteNumber(click.types.FloatParamType):
-    """Numbers without "nan" and "inf"."""
+class FiniteRange(click.FloatRange):
+    """Numbers within bounds, if there are any, without "nan" and "inf"."""
 
     name = "number"  # the type's name in --help and messages
 
@@ -139,10 +139,6 @@ class FiniteNumber(click.types.FloatParamType):
         if not isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)
         return number
-
-
-class FiniteRange(FiniteNumber, click.FloatRange):
-    """Finite numbers within bounds."""
 
 
 dataset_option = click.option(

@@ -11,23 +11,12 @@ import click
 from click.core import ParameterSource
 
 from gradeschool.atomic import require_new
+from gradeschool.cli import options as cli
 from gradeschool.cli.eval import job_fields, print_estimates, request_options, run_all
-from gradeschool.cli.options import (
-    FileVerb,
-    check_scorers,
-    exit_for_faults,
-    json_option,
-    print_json,
-    read_options,
-    scorer_option,
-    stdout_console,
-    warn,
-    warn_of_scorer_errors,
-)
 from gradeschool.errors import InputError
 
 
-@click.command(cls=FileVerb)
+@click.command(cls=cli.FileVerb)
 @click.argument("runs", nargs=-1, metavar="[ORIGINAL RUN...]")
 @click.option("-m", "--model", metavar="PROVIDER/NAME",
               help="Model to run on the sets, instead of RUNs; as for `eval -m`.")  # fmt: skip
@@ -44,14 +33,14 @@ from gradeschool.errors import InputError
 @click.option("--runs-in", "parent", metavar="FOLDER",
               type=click.Path(path_type=Path, file_okay=False),
               help="Folder of the run folders of -m; by default runs.")  # fmt: skip
-@scorer_option("Scorer for all runs; by default that of their protocol.")
+@cli.scorer_option("Scorer for all runs; by default that of their protocol.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="Page to write (.html).")  # fmt: skip
 @request_options
 @click.option("--dry-run", is_flag=True,
               help="Print the requests of each run of -m and the cost; send nothing.")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-@json_option
+@cli.json_option
 def command(
     runs: tuple[str, ...],
     model: str | None,
@@ -89,7 +78,7 @@ def command(
                 )
         if len(datasets) > 1:
             raise InputError(f"-d is given {len(datasets)} times; runs have one dataset each")
-    check_scorers(scorer)
+    cli.check_scorers(scorer)
     if output is not None:
         require_new(output)
         if output.suffix.lower() != ".html":
@@ -109,7 +98,7 @@ def command(
         finished, status = run_all(jobs, quiet)
         stopped = any(evaluation.over_budget for _, evaluation in finished)
         if len(finished) < len(jobs) or status not in (0, 3) or stopped:
-            warn("the profile is not complete; the same command continues its runs")
+            cli.warn("the profile is not complete; the same command continues its runs")
             sys.exit(status)
         runs, dataset = tuple(str(work.folder) for work in jobs), None
 
@@ -121,7 +110,7 @@ def command(
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import ScoredTable, scorer_for
 
-    chosen = choose_runs(runs, read_options(dataset), warn)
+    chosen = choose_runs(runs, cli.read_options(dataset), cli.warn)
     if len(chosen) < 2:
         name = chosen[0].run.name
         raise InputError(f"only one run is given: {name!r}; give that on GSM8K, then the others")
@@ -138,12 +127,12 @@ def command(
     )
     entries = profile(base, others)
     if as_json:
-        print_json({"scorer": judge.name, **profile_json(base, entries)})
+        cli.print_json({"scorer": judge.name, **profile_json(base, entries)})
     else:
-        print_profile(base, entries, judge.name, stdout_console())
+        print_profile(base, entries, judge.name, cli.stdout_console())
     if output is not None:
         about = str(chosen[0].manifest.get("model") or chosen[0].run.name)
         save_page(profile_page(base, entries, judge.name, about), output)
-    failing = warn_of_scorer_errors([base, *others], judge.name)
-    exit_for_faults(sum(run.run.faults for run in chosen))
+    failing = cli.warn_of_scorer_errors([base, *others], judge.name)
+    cli.exit_for_faults(sum(run.run.faults for run in chosen))
     sys.exit(3 if failing else status)

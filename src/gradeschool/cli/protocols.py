@@ -7,15 +7,7 @@ from typing import Any
 
 import click
 
-from gradeschool.cli.options import (
-    VerbGroup,
-    dataset_option,
-    json_option,
-    print_json,
-    print_lists,
-    stdout_console,
-    warn,
-)
+from gradeschool.cli import options as cli
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.reports.printable import say
 
@@ -26,7 +18,7 @@ TITLES = {
 }
 
 
-@click.group(cls=VerbGroup)
+@click.group(cls=cli.VerbGroup)
 def command() -> None:
     """List and show protocols and scorers; compare protocols; print prompts.
 
@@ -36,7 +28,7 @@ def command() -> None:
 
 @command.command("list")
 @click.argument("words", nargs=-1, metavar="[WORD]...")
-@json_option
+@cli.json_option
 def list_command(words: tuple[str, ...], as_json: bool) -> None:
     """List protocols, scorers and votes, or those with these words in their line."""
     from gradeschool.protocol import Protocol
@@ -61,12 +53,12 @@ def list_command(words: tuple[str, ...], as_json: bool) -> None:
             if all(word.lower() in line for word in words):
                 lists[kind].append(row)
     if as_json:
-        print_json(lists)
+        cli.print_json(lists)
         return
     if not any(lists.values()):
         raise InputError(f"no protocol or scorer has {' and '.join(map(repr, words))} in its line; "
                          "`gradeschool protocols list` prints all")  # fmt: skip
-    print_lists({
+    cli.print_lists({
         TITLES[kind]: [
             (row["name"], (f"[{row['form']}] " if "form" in row else "") + row["summary"]
                           + (f" [extra: {row['extra']}]" if row.get("extra") else ""))
@@ -78,8 +70,8 @@ def list_command(words: tuple[str, ...], as_json: bool) -> None:
 
 @command.command("show")
 @click.argument("name")
-@dataset_option
-@json_option
+@cli.dataset_option
+@cli.json_option
 def show_command(name: str, dataset: str | None, as_json: bool) -> None:
     """Show everything about a protocol, a scorer or a vote.
 
@@ -91,7 +83,7 @@ def show_command(name: str, dataset: str | None, as_json: bool) -> None:
     from gradeschool.reports.protocols import print_card
 
     card = _describe(name, dataset)
-    print_json(card) if as_json else print_card(card, stdout_console())
+    cli.print_json(card) if as_json else print_card(card, cli.stdout_console())
 
 
 def _describe(name: str, dataset: str | None, usual: str | None = None) -> dict[str, Any]:
@@ -117,7 +109,7 @@ def _describe(name: str, dataset: str | None, usual: str | None = None) -> dict[
     named = dataset or usual or protocol.dataset
     absent = [name for name in (named, protocol.shots) if name and not is_here(name)]
     if absent and not dataset:
-        warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
+        cli.warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
              f"run `gradeschool data fetch {' '.join(absent)}`")  # fmt: skip
         return describe_protocol(protocol)
     problems = load_dataset(named).problems
@@ -128,8 +120,8 @@ def _describe(name: str, dataset: str | None, usual: str | None = None) -> dict[
 @command.command("diff")
 @click.argument("a")
 @click.argument("b")
-@dataset_option
-@json_option
+@cli.dataset_option
+@cli.json_option
 def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
     """Compare two protocols, and their prompts of the first problem.
 
@@ -147,7 +139,7 @@ def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
                              "--scorer A B`")  # fmt: skip
     fields, lines = protocol_differences(*cards), prompt_difference(*cards)
     if as_json:
-        print_json({
+        cli.print_json({
             "names": [card["name"] for card in cards],
             "digests": [card["digest"] for card in cards],
             "fields": [{"field": field, "first": one, "second": other}
@@ -156,12 +148,12 @@ def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
             "prompt_diff": lines,
         })  # fmt: skip
     else:
-        print_difference(cards, fields, lines, stdout_console())
+        print_difference(cards, fields, lines, cli.stdout_console())
 
 
 @command.command("prompts")
 @click.argument("name")
-@dataset_option
+@cli.dataset_option
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
 def prompts_command(name: str, dataset: str | None, limit: int | None) -> None:
     """Print every prompt of a protocol as a JSON line, in order."""

@@ -7,24 +7,13 @@ from typing import Any
 
 import click
 
-from gradeschool.cli.options import (
-    FileVerb,
-    dataset_option,
-    exit_for_faults,
-    files_and_scorers,
-    json_option,
-    marks_option,
-    print_json,
-    read_options,
-    scorers_option,
-    warn,
-)
+from gradeschool.cli import options as cli
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
 
-@click.command(cls=FileVerb)
+@click.command(cls=cli.FileVerb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("-o", "--output", type=click.Path(path_type=Path),
               help="File to write: .html or .md.")  # fmt: skip
@@ -33,11 +22,11 @@ from gradeschool.reports.printable import say
 @click.option("--heatmap", type=click.Path(path_type=Path), metavar="FILE.html",
               help="Write a page of solutions coloured by a verifier's value of each "
                    "token.")  # fmt: skip
-@scorers_option("those of the protocol, then all that call no library; the first is the headline")
-@marks_option
+@cli.scorers_option("those of the protocol, then all without a library; the first is the headline")
+@cli.marks_option
 @click.option("--force", is_flag=True, help="Replace existing files.")
-@dataset_option
-@json_option
+@cli.dataset_option
+@cli.json_option
 def command(
     runs: tuple[str, ...], output: Path | None, figures: Path | None, heatmap: Path | None,
     scorers: tuple[str, ...], thinking_marks: tuple[str, ...], force: bool, dataset: str | None,
@@ -69,8 +58,8 @@ def command(
         require_free(heatmap, force)
     if output is not None:
         check_report_path(output, force)
-    files, names = files_and_scorers(runs, scorers, thinking_marks)
-    judged, chosen = judge_runs(files, read_options(dataset), names, warn)
+    files, names = cli.files_and_scorers(runs, scorers, thinking_marks)
+    judged, chosen = judge_runs(files, cli.read_options(dataset), names, cli.warn)
     written: dict[str, Any] = {}
     if output is not None:
         size = write_report(judged, chosen.scorers, output)
@@ -87,7 +76,7 @@ def command(
         size = save_page(heatmap_page(judged), heatmap)
         written["heatmap"] = {"file": str(heatmap), "bytes": size}
     if as_json:
-        print_json(written)
+        cli.print_json(written)
     else:
         if output is not None:
             say(f"{count(completions, 'completion')} in {output}")
@@ -95,4 +84,4 @@ def command(
             say(f"{count(len(written['figures']), 'file')} of figures in {figures}")
         if heatmap is not None:
             say(f"a heat-map in {heatmap}")
-    exit_for_faults(sum(each.source.run.faults for each in judged))
+    cli.exit_for_faults(sum(each.source.run.faults for each in judged))

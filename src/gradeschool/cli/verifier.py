@@ -10,31 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.atomic import require_new, write_file
-from gradeschool.cli.options import (
-    MOST_SEED,
-    Decorated,
-    FileVerb,
-    FiniteNumber,
-    FiniteRange,
-    VerbGroup,
-    check_scorers,
-    dataset_option,
-    json_option,
-    print_json,
-    read_options,
-    scorer_option,
-    stdout_console,
-    warn,
-    with_options,
-)
+from gradeschool.cli import options as cli
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.verifier.train import TrainingJob
 
-COUNT, POSITIVE = click.IntRange(min=1), FiniteRange(min=0, min_open=True)
-SEED = click.IntRange(0, MOST_SEED)
+Option = Callable[[Any], Any]  # a decorator of commands
+COUNT, POSITIVE = click.IntRange(min=1), cli.FiniteRange(min=0, min_open=True)
+SEED = click.IntRange(0, cli.MOST_SEED)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 MODEL_FORMS = "FOLDER|FILE.gguf|tiny"
@@ -45,7 +30,7 @@ NEW_MODEL: dict[str, Any] = {
 }  # fmt: skip
 
 
-def option(names: str, kind: Any, help: str, **more: Any) -> Callable[[Decorated], Decorated]:
+def option(names: str, kind: Any, help: str, **more: Any) -> Option:
     """Return an option that shows its default; kind: its type, or the names of its choices."""
     if isinstance(kind, tuple):
         kind = click.Choice(kind)
@@ -53,7 +38,7 @@ def option(names: str, kind: Any, help: str, **more: Any) -> Callable[[Decorated
     return click.option(*names.split(), type=kind, help=help, **more)
 
 
-def switch(name: str, help: str) -> Callable[[Decorated], Decorated]:
+def switch(name: str, help: str) -> Option:
     """Return an option without a value."""
     return click.option(name, is_flag=True, default=None, help=help)
 
@@ -65,7 +50,7 @@ form_option = option(
     "--form", ("token", "sequence", "math-shepherd", "qwen"),
     "Form of a published reward model; by default read from config.json. qwen is for a server.",
 )  # fmt: skip
-score_options = with_options(
+score_options = cli.with_options(
     option("--verifier", str, "Verifier, published reward model, or address of one behind vLLM. "
            "For rank also a file of scores, or the first characters of a name in the run's file.",
            metavar=f"{MODEL_FORMS}|URL"),
@@ -82,14 +67,14 @@ score_options = with_options(
 )  # fmt: skip
 
 
-def training_options(defaults: str, items: str) -> Callable[[Decorated], Decorated]:
+def training_options(defaults: str, items: str) -> Option:
     """Return a decorator that adds the options of every training.
 
     defaults: of epochs, optimizer, lr, warmup and batch, as --help shows them, with ";" between;
     the command gets None for an option that is not given. items: what --batch counts.
     """
     epochs, optimizer, lr, warmup, batch = defaults.split("; ")
-    return with_options(
+    return cli.with_options(
         option("-o --output", FOLDER, "Folder for the trained model.", required=True,
                metavar="FOLDER"),
         limit_option,
@@ -107,14 +92,14 @@ def training_options(defaults: str, items: str) -> Callable[[Decorated], Decorat
                "the adapter.", metavar="RANK"),
         switch("--chat", "Read the question as a user's turn; so do score and rank then."),
         switch("--gradient-checkpointing", "Save memory: compute activations again."),
-        option("--dropout", FiniteRange(0, 1, max_open=True), "Dropout on the residual paths; the "
-               "paper uses 0.2."),
+        option("--dropout", cli.FiniteRange(0, 1, max_open=True), "Dropout on the residual paths; "
+               "the paper uses 0.2."),
         seed_option,
         option("--save-every", COUNT, "Updates between checkpoints.", default=200),
         option("--log trackers", TRACKERS, "Log to a tracker of transformers' Trainer; may be "
                "repeated.", multiple=True),
         quiet_option,
-        json_option,
+        cli.json_option,
     )  # fmt: skip
 
 
@@ -132,9 +117,9 @@ def _train(
     chosen = {name: value for name, value in options.items() if value is not None}
     fields = run(settings(**chosen), job)
     if as_json:
-        print_json({"folder": str(job.output), **fields})
+        cli.print_json({"folder": str(job.output), **fields})
     if fields["status"] == "running":
-        warn(f"interrupted; the same command resumes from update {fields['updates']}")
+        cli.warn(f"interrupted; the same command resumes from update {fields['updates']}")
         sys.exit(130)
 
 
@@ -143,7 +128,7 @@ def tell(text: str) -> None:
     say(text, err=True)
 
 
-@click.group(cls=VerbGroup)
+@click.group(cls=cli.VerbGroup)
 def command() -> None:
     """Fine-tune a generator, sample from it, train a verifier, select by it.
 
@@ -184,19 +169,19 @@ def finetune_command(**options: Any) -> None:
 @command.command("sample")
 @option("-m --model", str, "transformers/FOLDER, or any other model as for `gradeschool eval`.",
         required=True, metavar="PROVIDER/NAME")  # fmt: skip
-@dataset_option
+@cli.dataset_option
 @option("-o --output", FOLDER, "Run folder.", required=True, metavar="RUN")
 @option("-k --samples", COUNT, "Completions for each problem.", default=100)
 @limit_option
 @option("-p --protocol", str, "A name from `gradeschool protocols list`.", default="openai/2021")
-@option("--temperature", FiniteRange(0, 2), "Sampling temperature.", default=0.7)
+@option("--temperature", cli.FiniteRange(0, 2), "Sampling temperature.", default=0.7)
 @option("--max-tokens", COUNT, "Length limit; by default that of the protocol, 400.")
 @click.option("--calculator/--no-calculator", default=True, show_default=True,
               help="Insert the results of annotations (<<3*4=12>>) while the model "
                    "writes.")  # fmt: skip
 @option("--seed", SEED, "Seed; another one gives other samples.")
 @quiet_option
-@json_option
+@cli.json_option
 def sample_command(
     quiet: bool, as_json: bool, output: Path, dataset: str | None, **settings: Any
 ) -> None:
@@ -216,23 +201,23 @@ def sample_command(
     job = Job(dataset=dataset or "", output=output, **settings)
     evaluation = run_job(prepare(job), quiet, ())
     if evaluation.fatal is None:
-        [candidates] = read_candidates(str(output), ReadOptions(), warn)
+        [candidates] = read_candidates(str(output), ReadOptions(), cli.warn)
         labels = count_labels(candidates.answered)
         if as_json:
             fields = {"scorer": candidates.scorer, "failed": candidates.failed, **labels}
-            print_json({"folder": str(output), **fields})
+            cli.print_json({"folder": str(output), **fields})
         else:
             say(f"{describe_labels(labels)}, by {candidates.scorer}")
     sys.exit(report_end(evaluation))
 
 
-@command.command("train", cls=FileVerb)
+@command.command("train", cls=cli.FileVerb)
 @option("--generator", str, "Model that wrote the samples.", required=True, metavar="FOLDER")
 @option("--samples", str, "Run of `gradeschool verifier sample`, or any sample file.",
         required=True, metavar="RUN")  # fmt: skip
 @option("--init", str, "Start from the weights of this model; by default the generator.",
         metavar="FOLDER")  # fmt: skip
-@dataset_option
+@cli.dataset_option
 @option("--level", ("token", "pooled", "step", "solution", "likelihood"),
         "Learn a value at every token, as the paper; the mean over them; a value at each step's "
         "end; at the last token; or the solution's likelihood.", default="token")  # fmt: skip
@@ -268,13 +253,13 @@ def train_command(**options: Any) -> None:
     _train(train_verifier, VerifierTraining, options)
 
 
-@command.command("score", cls=FileVerb)
+@command.command("score", cls=cli.FileVerb)
 @click.argument("files", nargs=-1, required=True, metavar="RUN...")
 @score_options
 @option("-o --output", FILE, "File to write; by default verifier-scores.jsonl beside the samples.",
         metavar="FILE")  # fmt: skip
 @click.option("--tokens", is_flag=True, help="Write the value and the text of every token too.")
-@dataset_option
+@cli.dataset_option
 def score_command(
     files: tuple[str, ...], output: Path | None, tokens: bool, dataset: str | None, **scorer: Any
 ) -> None:
@@ -290,11 +275,11 @@ def score_command(
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.scores import add_scores, load_scorer
 
-    options = read_options(dataset)
+    options = cli.read_options(dataset)
     check_sources(files, options)
     loaded = load_scorer(**scorer)
     for run in [
-        run for spec in dict.fromkeys(files) for run in read_candidates(spec, options, warn)
+        run for spec in dict.fromkeys(files) for run in read_candidates(spec, options, cli.warn)
     ]:
         with ProgressDisplay() as display:
             path = add_scores(run, loaded, path=output, tokens=tokens, tell=display.scored)
@@ -333,16 +318,16 @@ def export_command(folder: Path, output: Path) -> None:
     say(f"the token classifier is in {output}")
 
 
-@command.command("rank", cls=FileVerb)
+@command.command("rank", cls=cli.FileVerb)
 @click.argument("run", metavar="RUN")
 @score_options
 @option("--baseline baselines", str, "Compare with another run on the same problems, such as a "
         "greedy one.", multiple=True, metavar="RUN")  # fmt: skip
 @option("--voters", COUNT, "Number of voters: the verifier's top N completions.", default=5)
 @seed_option
-@scorer_option("Scorer that labels the completions; by default that of the protocol.")
-@dataset_option
-@json_option
+@cli.scorer_option("Scorer that labels the completions; by default that of the protocol.")
+@cli.dataset_option
+@cli.json_option
 def rank_command(
     run: str, baselines: tuple[str, ...], voters: int, seed: int,
     scorer: str | None, dataset: str | None, as_json: bool, **models: Any,
@@ -361,24 +346,24 @@ def rank_command(
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.rank import rank, read_baseline, read_scored
 
-    check_scorers(scorer)
-    options = read_options(dataset)
+    cli.check_scorers(scorer)
+    options = cli.read_options(dataset)
     check_sources([run, *baselines], options)
     with ProgressDisplay() as display:
-        candidates, found = read_scored(run, options, warn, scorer, display.scored, **models)
+        candidates, found = read_scored(run, options, cli.warn, scorer, display.scored, **models)
     outcomes: dict[str, dict[str, tuple[int, int]]] = {}
     for spec in dict.fromkeys(baselines):
-        name, result = read_baseline(candidates, spec, options, warn)
+        name, result = read_baseline(candidates, spec, options, cli.warn)
         outcomes[name if name not in outcomes else f"{name} ({spec})"] = result
     ranking = rank(found.cases, has_logprob=found.has_logprob, baselines=outcomes,
                    voters=voters, seed=seed)  # fmt: skip
     if as_json:
-        print_json({"run": candidates.run, "verifier": found.verifier, "scorer": candidates.scorer,
-                    "failed": candidates.failed, "unscored": found.unscored,
-                    **plain(ranking)})  # fmt: skip
+        cli.print_json({"run": candidates.run, "verifier": found.verifier,
+                        "scorer": candidates.scorer, "failed": candidates.failed,
+                        "unscored": found.unscored, **plain(ranking)})  # fmt: skip
         return
     say(f"{candidates.run} by {found.verifier}, scored by {candidates.scorer}")
-    print_ranking(ranking, outcomes, stdout_console())
+    print_ranking(ranking, outcomes, cli.stdout_console())
 
 
 @command.command("bench")
@@ -388,12 +373,12 @@ def rank_command(
 @form_option
 @option("--critic critics", str, "Run of `gradeschool eval -p processbench/gsm8k`; its critiques "
         "of a solution vote. May be repeated.", multiple=True, metavar="RUN")  # fmt: skip
-@option("--threshold", FiniteNumber(), "Score below which a step is wrong; by default each half of "
-        "the problems chooses for the other.")  # fmt: skip
+@option("--threshold", cli.FiniteRange(), "Score below which a step is wrong; by default each half "
+        "of the problems chooses for the other.")  # fmt: skip
 @option("-n --limit", COUNT, "Use only N solutions, evenly spread over the file.")
 @option("-o --output", FILE, "Write the scores and predictions of every solution as JSON lines.",
         metavar="FILE")  # fmt: skip
-@json_option
+@cli.json_option
 def bench_command(
     benchmark: str, threshold: float | None, limit: int | None, output: Path | None, as_json: bool,
     **sources: Any,
@@ -420,9 +405,9 @@ def bench_command(
     if output is not None:
         write_file(output, "".join(prediction_rows(rows, predictions)).encode())
     if as_json:
-        print_json({"benchmark": benchmark, **bench_json(rows, results)})
+        cli.print_json({"benchmark": benchmark, **bench_json(rows, results)})
     else:
-        print_bench(rows, results, stdout_console())
+        print_bench(rows, results, cli.stdout_console())
 
 
 @command.command("reproduce")

@@ -6,21 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradeschool.cli.options import (
-    FileVerb,
-    FiniteRange,
-    check_scorers,
-    dataset_option,
-    exit_for_faults,
-    is_own_function,
-    json_option,
-    options_as_typed,
-    print_json,
-    read_options,
-    scorer_option,
-    warn,
-    warn_of_own_scorer,
-)
+from gradeschool.cli import options as cli
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, percent
 from gradeschool.reports.printable import say
@@ -29,24 +15,20 @@ if TYPE_CHECKING:
     from gradeschool.runs.why import GapAccount
 
 
-@click.command(cls=FileVerb)
+@click.command(cls=cli.FileVerb)
 @click.argument("run")
-@click.option("--expected", type=FiniteRange(0, 100), metavar="PERCENT",
+@click.option("--expected", type=cli.FiniteRange(0, 100), metavar="PERCENT",
               help="Expected accuracy in percent, such as 54.6.")  # fmt: skip
 @click.option("--expected-run", metavar="FILE",
               help="Run folder or sample file with the expected score; explains more than a "
                    "number.")  # fmt: skip
-@scorer_option("Scorer; by default that of the run, else gradeschool/reader.")
-@dataset_option
-@json_option
+@cli.scorer_option("Scorer; by default that of the run, else gradeschool/reader.")
+@cli.dataset_option
+@cli.json_option
 def command(
-    run: str,
-    expected: float | None,
-    expected_run: str | None,
-    scorer: str | None,
-    dataset: str | None,
-    as_json: bool,
-) -> None:
+    run: str, expected: float | None, expected_run: str | None, scorer: str | None,
+    dataset: str | None, as_json: bool,
+) -> None:  # fmt: skip
     """Explain why a score is not the expected one.
 
     RUN is a run folder or a sample file; FILE#NAME selects one run of several. Lists the causes
@@ -65,45 +47,43 @@ def command(
 
     if (expected is None) == (expected_run is None):
         raise InputError("give either --expected PERCENT or --expected-run FILE")
-    check_scorers(scorer)
-    options, test = read_options(dataset), ""
+    cli.check_scorers(scorer)
+    options, test, here_named = cli.read_options(dataset), "", f"{quoted(run)}"
+    here_named += cli.options_as_typed(dataset)
     if expected_run is not None:
         if len(once_each((run, expected_run))) == 1:
             raise InputError("RUN and --expected-run are the same; give another run")
-        here, there = choose_runs((run, expected_run), options, warn)
+        here, there = choose_runs((run, expected_run), options, cli.warn)
         records = read_settings(here), read_settings(there)
         if scorer is None:
-            warn_of_own_scorer([here.manifest, there.manifest])
-        own = ["" if is_own_function(record.scorer) else record.scorer for record in records]
+            cli.warn_of_own_scorer([here.manifest, there.manifest])
+        own = ["" if cli.is_own_function(record.scorer) else record.scorer for record in records]
         usual = (own[0] or own[1] or DEFAULT_SCORER, own[1] or own[0] or DEFAULT_SCORER)
         first, second = (choose_scorers([scorer or name])[0] for name in usual)
         account = explain_difference((here.run, there.run), records, (first, second))
         faults = here.run.faults + there.run.faults
-        compared = f"{quoted(expected_run)} {quoted(run)}{options_as_typed(dataset)}"
-        test = f"gradeschool compare {compared}"
+        test = f"gradeschool compare {quoted(expected_run)} {here_named}"
         test += "" if scorer is None else f" --scorer {quoted(scorer)}"
-    elif expected is not None:
+    else:
+        assert expected is not None  # noqa: S101  (for the type checker)
         if 0 < expected <= 1:
-            warn(
+            cli.warn(
                 f"--expected is in percent: {expected:g} means {expected:g} %; "
                 f"use {100 * expected:g} for {100 * expected:g} %"
             )
-        chosen = choose_run(run, options, warn)
+        chosen = choose_run(run, options, cli.warn)
         manifest, faults = chosen.manifest, chosen.run.faults
         if scorer is None:
-            warn_of_own_scorer([manifest])
+            cli.warn_of_own_scorer([manifest])
         [source] = open_sources([str(chosen.path)], options, lambda message: None)
-        account = explain_gap(
-            chosen.run, scorer_for([manifest], scorer), expected / 100, manifest,
-            changed_settings(manifest),
-            label_changes(source.dataset.problems, chosen.run.problems()),
-            quoted(run) + options_as_typed(dataset),
-        )  # fmt: skip
+        changes = label_changes(source.dataset.problems, chosen.run.problems())
+        account = explain_gap(chosen.run, scorer_for([manifest], scorer), expected / 100, manifest,
+                              changed_settings(manifest), changes, here_named)  # fmt: skip
     if as_json:
-        print_json(account.as_json())
+        cli.print_json(account.as_json())
     else:
         _print(account, test)
-    exit_for_faults(faults)
+    cli.exit_for_faults(faults)
 
 
 def _print(account: GapAccount, test: str) -> None:
