@@ -36,11 +36,10 @@ def test_expressions_have_their_exact_values(expression: str, result: Fraction) 
     assert value(expression) == result
 
 
-def test_the_caller_chooses_percent_order_and_juxtaposition() -> None:
+def test_the_caller_chooses_percent_and_order() -> None:
     assert value("50%", percent=False) == 50
     assert value("2+3*4", in_order=True) == 20
     assert value("2(3+4)") is None
-    assert value("2(3+4)", juxtaposed=True) == 14
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from typing import Generic, NamedTuple, TypeVar
 
 # Far beyond any annotation of GSM8K and cheap to refuse.
@@ -29,8 +28,6 @@ DEEPEST, MOST_DIGITS = 20, 30
 TOO_LARGE = 10**MOST_DIGITS
 SIGNS = ("plus", "minus")
 PRODUCTS = ("times", "over", "floor")
-JUXTAPOSED = (*PRODUCTS, "left")
-OPERATORS = frozenset({*PRODUCTS, *SIGNS})
 Value = TypeVar("Value", Fraction, int)
 
 
@@ -65,112 +62,88 @@ def evaluate_tokens(
     *,
     percent: bool = True,
     in_order: bool = False,
-    juxtaposed: bool = False,
 ) -> Value | None:
     """Return the value of an expression.
 
     percent: whether "50%" is 0.5, else 50. in_order: without precedence, as on a simple calculator.
-    juxtaposed: whether "2(3 + 4)" multiplies. None if the tokens are not an expression, divide by
-    zero, are nested deeper than DEEPEST, or exceed the bounds of the arithmetic.
+    None if the tokens are not an expression, divide by zero, are nested deeper than DEEPEST, or
+    exceed the bounds of the arithmetic.
     """
-    parser = _ExpressionParser(tokens, arithmetic, percent, in_order, juxtaposed)
+    kinds = [*(token.kind for token in tokens), ""]
+    place = 0
+
+    def taken(*expected: str) -> str:
+        """Return the kind of the next token and go on, "" if it is none of these."""
+        nonlocal place
+        kind = kinds[place]
+        place += kind in expected
+        return kind if kind in expected else ""
+
+    def sum_(depth: int) -> Value:
+        total = product_(depth)
+        while kind := taken(*SIGNS, *PRODUCTS):
+            total = arithmetic.combined(kind, total, product_(depth))
+        return total
+
+    def product_(depth: int) -> Value:
+        total = factor(depth)
+        while not in_order and (kind := taken(*PRODUCTS)):
+            total = arithmetic.combined(kind, total, factor(depth))
+        return total
+
+    def factor(depth: int) -> Value:
+        negative = False
+        while kind := taken(*SIGNS):
+            negative ^= kind == "minus"
+        taken("money")
+        if taken("num", "frac"):
+            value = arithmetic.number(tokens[place - 1])
+        elif depth < DEEPEST and taken("left"):
+            value = sum_(depth + 1)
+            if not taken("right"):
+                raise _NotAnExpression
+        else:
+            raise _NotAnExpression
+        while taken("percent"):
+            value = arithmetic.combined("over", value, arithmetic.hundred) if percent else value
+        return -value if negative else value
+
     try:
-        total = parser.sum(0)
+        total = sum_(0)
     except (_NotAnExpression, ZeroDivisionError):
         return None
-    return total if parser.index == len(tokens) else None
+    return total if place == len(tokens) else None
 
 
 class _NotAnExpression(Exception):
     """The tokens are not an expression, or exceed the bounds."""
 
 
-@dataclass
-class _ExpressionParser(Generic[Value]):
-    """Recursive descent over tokens; depth: number of open brackets."""
-
-    tokens: Sequence[Token]
-    arithmetic: Arithmetic[Value]
-    percent: bool
-    in_order: bool
-    juxtaposed: bool
-    index: int = 0
-
-    def _kind(self) -> str:
-        return self.tokens[self.index].kind if self.index < len(self.tokens) else ""
-
-    def sum(self, depth: int) -> Value:
-        total = self._product(depth)
-        while (kind := self._kind()) in OPERATORS:
-            self.index += 1
-            total = self.arithmetic.combined(kind, total, self._product(depth))
-        return total
-
-    def _product(self, depth: int) -> Value:
-        total = self._factor(depth)
-        kinds = JUXTAPOSED if self.juxtaposed else PRODUCTS
-        while not self.in_order and (kind := self._kind()) in kinds:
-            self.index += kind != "left"
-            total = self.arithmetic.combined(kind, total, self._factor(depth))
-        return total
-
-    def _factor(self, depth: int) -> Value:
-        negative = False
-        while (kind := self._kind()) in SIGNS:
-            negative ^= kind == "minus"
-            self.index += 1
-        if kind == "money":
-            self.index += 1
-        value = self._operand(depth)
-        while self._kind() == "percent":
-            self.index += 1
-            if self.percent:
-                value = self.arithmetic.combined("over", value, self.arithmetic.hundred)
-        return -value if negative else value
-
-    def _operand(self, depth: int) -> Value:
-        kind = self._kind()
-        self.index += 1
-        if kind in ("num", "frac"):
-            return self.arithmetic.number(self.tokens[self.index - 1])
-        if kind != "left" or depth == DEEPEST:
-            raise _NotAnExpression
-        value = self.sum(depth + 1)
-        if self._kind() != "right":
-            raise _NotAnExpression
-        self.index += 1
-        return value
-
-
 def _combined(kind: str, left: Fraction, right: Fraction) -> Fraction:
-    if kind == "plus":
-        return _bounded(left + right)
-    if kind == "minus":
-        return _bounded(left - right)
-    if kind == "over":
-        return _bounded(left / right)
-    return _bounded(Fraction(left // right) if kind == "floor" else left * right)
-
-
-def _value(token: Token) -> Fraction:
-    if token.kind == "num":
-        return _number(token.text)
-    over, under = token.text.partition("{")[2][:-1].split("}{")
-    return _number(over) / _number(under)
-
-
-def _number(text: str) -> Fraction:
-    digits = text.replace("{,}", "").replace("\\,", "").replace(",", "")
-    if len(digits) > MOST_DIGITS:
-        raise _NotAnExpression
-    return Fraction(Decimal(digits))
-
-
-def _bounded(value: Fraction) -> Fraction:
-    """Reject values that no word problem needs, and that hostile text would grow without limit."""
+    if kind == "times":
+        value = left * right
+    elif kind in SIGNS:
+        value = left + right if kind == "plus" else left - right
+    else:
+        value = left / right if kind == "over" else Fraction(left // right)
+    # No word problem needs more, and hostile text would grow without limit.
     if max(abs(value.numerator), value.denominator) >= TOO_LARGE:
         raise _NotAnExpression
     return value
+
+
+def _value(token: Token) -> Fraction:
+    digits = re.sub(r"\{,\}|\\,|,", "", token.text)
+    if token.kind == "frac":
+        over, under = digits.partition("{")[2][:-1].split("}{")
+        return _number(over) / _number(under)
+    return _number(digits)
+
+
+def _number(digits: str) -> Fraction:
+    if len(digits) > MOST_DIGITS:
+        raise _NotAnExpression
+    return Fraction(Decimal(digits))
 
 
 # None for a value whose numerator or denominator reaches TOO_LARGE.
@@ -209,138 +182,6 @@ SHORT_UNITS = frozenset(("kg", "km", "cm", "mm", "ml", "lb", "oz", "ft", "hr", "
 MOST_TOKENS = 60
 
 
-class Equation(NamedTuple):
-    """Both sides of one "=", units left out.
-
-    units: whether words or signs of money or percent were removed. text: its characters.
-    """
-
-    left: tuple[Token, ...]
-    right: tuple[Token, ...]
-    units: bool
-    text: str
-    start: int
-    end: int
-
-
-class _Side(NamedTuple):
-    """One side of an "=": the expression, and whether everything around it is understood."""
-
-    tokens: list[Token]
-    units: bool
-    clear: bool
-
-
-def equations(text: str) -> Iterator[Equation]:
-    """Yield the equations of a text that are understood, in order."""
-    sides: list[list[Token]] = [[]]
-    for match in TOKEN.finditer(text):
-        kind = match.lastgroup or "odd"
-        if kind == "stop":
-            yield from _of_line(sides, text)
-            sides = [[]]
-        elif kind == "eq":
-            sides.append([])
-        elif kind != "skip":
-            sides[-1].append(Token(kind, match.group(), *match.span()))
-    yield from _of_line(sides, text)
-
-
-def _of_line(sides: list[list[Token]], text: str) -> Iterator[Equation]:
-    for before, after in pairwise(sides):
-        if not (before and after):
-            continue
-        left, right = _last_expression(before), _first_expression(after)
-        if left.clear and right.clear and left.tokens and right.tokens:
-            start, end = left.tokens[0].start, right.tokens[-1].end
-            units = left.units or right.units
-            yield Equation(
-                tuple(left.tokens), tuple(right.tokens), units, text[start:end], start, end
-            )
-
-
-def _last_expression(tokens: list[Token]) -> _Side:
-    """Return the expression at the end of a side, after its last plain words."""
-    kept: list[Token] = []
-    units = False
-    names: set[str] = set()
-    tail = tokens[-MOST_TOKENS:]
-    for index in range(len(tail) - 1, -1, -1):
-        token = tail[index]
-        if token.kind == "word":
-            if _name(token) in CONNECTING:
-                break
-            if not _plain(token) and not _joins(tail, index):
-                return _Side([], units, clear=False)
-            if not _is_unit(tail, index, kept[-1].kind if kept else ""):
-                break
-            units = True
-            names.add(_name(token).removesuffix("s"))
-            continue
-        if token.kind == "odd" or (index == 0 and len(tokens) > MOST_TOKENS):
-            return _Side([], units, clear=False)
-        units = units or token.kind in ("money", "percent")
-        if token.kind != "money":
-            kept.append(token)
-    adds = any(token.kind in ("plus", "minus") for token in kept)
-    return _Side(kept[::-1], units, clear=len(names) < 2 or not adds)
-
-
-def _first_expression(tokens: list[Token]) -> _Side:
-    """Return the expression at the start of a side, before its first plain words."""
-    kept: list[Token] = []
-    units = False
-    for index, token in enumerate(tokens[:MOST_TOKENS]):
-        if token.kind == "word":
-            if not _plain(token):
-                return _Side([], units, clear=False)
-            units = True
-            following = tokens[index + 1].kind if index + 1 < len(tokens) else ""
-            if following in OPERATORS or following == "word":
-                continue
-            break
-        if token.kind == "odd":
-            return _Side([], units, clear=False)
-        units = units or token.kind in ("money", "percent")
-        if token.kind != "money":
-            kept.append(token)
-    return _Side(kept, units, clear=True)
-
-
-def _is_unit(tokens: list[Token], index: int, following: str) -> bool:
-    """Return whether a word follows a value, and precedes an operator or the end of the side."""
-    if following and following not in OPERATORS and following != "right":
-        return False
-    while index >= 0 and tokens[index].kind == "word":
-        index -= 1
-    return index >= 0 and tokens[index].kind in VALUES
-
-
-def _joins(tokens: list[Token], index: int) -> bool:
-    """Return whether a word is an "and" between clauses, not that of "3 and 1/2"."""
-    return _name(tokens[index]) == "and" and (index == 0 or tokens[index - 1].kind not in VALUES)
-
-
-def _plain(token: Token) -> bool:
-    words = _name(token).split()
-    return not CHANGING.intersection(words) and all(
-        len(word) > 2 or word in SHORT_UNITS for word in words
-    )
-
-
-def _name(token: Token) -> str:
-    return token.text.rpartition("{")[2].strip("} ").lower()
-
-
-# Factors between units: cents, percent, minutes, inches, hours, days, weeks, ounces, yards.
-CONVERSIONS = frozenset(
-    Fraction(factor)
-    for factor in (10, 100, 1000, 60, 3600, 12, 24, 7, 52, 365, 30, 4, 3, 36, 16, 1440)
-)
-ZERO_FIRST = re.compile(r"0\d")
-ROUNDED = Fraction(1, 200)  # the relative error that rounding of intermediate results may cause
-
-
 class Slip(NamedTuple):
     """A false equation: its characters, the value of its left side, and its place."""
 
@@ -350,95 +191,147 @@ class Slip(NamedTuple):
     end: int
 
 
-def slips(text: str) -> Iterator[Slip]:
-    """Yield the false equations of a text, in order. Linear in its length; never raises."""
-    for equation in equations(text):
-        slip = _slip(equation)
-        if slip is not None:
-            yield slip
-
-
 def first_slip(text: str) -> Slip | None:
     """Return the first false equation of a text, or None."""
     return next(slips(text), None)
 
 
-def _slip(equation: Equation) -> Slip | None:
-    left = _open(equation.left)
-    if not any(token.kind in OPERATORS for token in left[1:]) or _is_unclear(left):
+def slips(text: str) -> Iterator[Slip]:
+    """Yield the false equations of a text, in order. Linear in its length; never raises."""
+    sides: list[list[Token]] = [[]]
+    for match in chain(TOKEN.finditer(text), [None]):
+        kind = "stop" if match is None else match.lastgroup or "odd"
+        if kind == "eq":
+            sides.append([])
+        elif match is not None and kind not in ("stop", "skip"):
+            sides[-1].append(Token(kind, match.group(), *match.span()))
+        if kind == "stop":
+            for before, after in pairwise(sides):
+                left, right = _last_expression(before), _first_expression(after)
+                if left and right and (value := _false(left, right, before + after)) is not None:
+                    start, end = left[0].start, right[-1].end
+                    yield Slip(text[start:end], value, start, end)
+            sides = [[]]
+
+
+def _last_expression(tokens: list[Token]) -> list[Token]:
+    """Return the expression at the end of a side, after its last plain words; [] if not clear."""
+    kept: list[Token] = []
+    names: set[str] = set()
+    tail = tokens[-MOST_TOKENS:]
+    for index in range(len(tail) - 1, -1, -1):
+        token = tail[index]
+        follows_value = index > 0 and tail[index - 1].kind in VALUES
+        if token.kind == "word":
+            name = _name(token)
+            if name in CONNECTING:
+                break
+            if not _is_unit(name) and (name != "and" or follows_value):  # "3 and 1/2"
+                return []
+            first = index
+            while first > 0 and tail[first].kind == "word":
+                first -= 1
+            after = kept[-1].kind if kept else "right"
+            if after not in (*SIGNS, *PRODUCTS, "right") or tail[first].kind not in VALUES:
+                break
+            names.add(name.removesuffix("s"))
+        elif token.kind == "odd" or (index == 0 and len(tokens) > MOST_TOKENS):
+            return []
+        elif token.kind != "money":
+            kept.append(token)
+    adds = any(token.kind in SIGNS for token in kept)
+    return [] if len(names) > 1 and adds else kept[::-1]
+
+
+def _first_expression(tokens: list[Token]) -> list[Token]:
+    """Return the expression at the start of a side, before its first words; [] if not clear."""
+    kept: list[Token] = []
+    for token, following in pairwise([*tokens[:MOST_TOKENS], Token("", "", 0, 0)]):
+        if token.kind == "odd" or (token.kind == "word" and not _is_unit(_name(token))):
+            return []
+        if token.kind == "word" and following.kind not in (*SIGNS, *PRODUCTS, "word"):
+            break
+        if token.kind not in ("word", "money"):
+            kept.append(token)
+    return kept
+
+
+def _name(token: Token) -> str:
+    return token.text.rpartition("{")[2].strip("} ").lower()
+
+
+def _is_unit(name: str) -> bool:
+    """Return whether a word is a plain unit, which changes no number next to it."""
+    words = name.split()
+    short = all(len(word) > 2 or word in SHORT_UNITS for word in words)
+    return short and not CHANGING.intersection(words)
+
+
+# Factors between units: cents, percent, minutes, inches, hours, days, weeks, ounces, yards.
+CONVERSIONS = frozenset(
+    Fraction(factor)
+    for factor in (10, 100, 1000, 60, 3600, 12, 24, 7, 52, 365, 30, 4, 3, 36, 16, 1440)
+)
+ROUNDED = Fraction(1, 200)  # the relative error that rounding of intermediate results may cause
+
+
+def _false(left: list[Token], right: list[Token], around: list[Token]) -> Fraction | None:
+    """Return the value of the left side of an equation that is false in every meaning, else None.
+
+    around: all tokens of both sides. Ambiguous are "50 + 30%", "28 / 1/5", "days 1-8", "0900-0130".
+    """
+    left, right = _unbracketed(left[::-1], "right")[::-1], _unbracketed(right, "left")
+    kinds = [token.kind for token in left]
+    signs, products = not {*SIGNS}.isdisjoint(kinds), not {*PRODUCTS}.isdisjoint(kinds)
+    percents = kinds.count("percent")
+    if (
+        {*SIGNS, *PRODUCTS}.isdisjoint(kinds[1:])
+        or "plus" in (kinds[0], right[0].kind if right else "")  # continues the line before
+        or kinds.count("over") > 1
+        or "times num over" in " ".join(kinds)
+        or (percents and signs and percents < kinds.count("num"))
+        or any(re.match(r"0\d", token.text) for token in left)
+    ):
         return None
-    right = _closed(equation.right)
-    if left[0].kind == "plus" or (right and right[0].kind == "plus"):  # continues the line before
-        return None
-    lefts, rights = _values(left), _values(right)
-    if not lefts or not rights:
+    lefts, rights = _values(left, signs and products), _values(right, in_order=True)
+    if not lefts or not rights or (kinds == ["num", "minus", "num"] and lefts[0] < 0):
         return None
     rights += _values(right[:1])  # "5 * 3 = 15 + 2 = 17"
-    exact = not any(token.kind == "over" or "." in token.text for token in (*left, *right))
+    both = [*left, *right]
+    rounds = any(token.kind == "over" or "." in token.text for token in both)
+    decimals = max(len(token.text.partition(".")[2]) for token in right)
+    start, stop = left[0].start - 1, right[-1].end + 1
+    units = any(
+        token.kind in ("word", "money", "percent") and start <= token.start <= stop
+        for token in around
+    )
     for a, b in product(lefts, rights):
-        if a == b or (not exact and _is_rounded(a, b, right)):
+        error = abs(a - b)
+        if not error or (rounds and error < max(Fraction(1, 10**decimals), ROUNDED * abs(a))):
             return None
-        if equation.units and a and b and {abs(a / b), abs(b / a)} & CONVERSIONS:
+        if units and a and b and {abs(a / b), abs(b / a)} & CONVERSIONS:
             return None
-    return Slip(equation.text, lefts[0], equation.start, equation.end)
+    return lefts[0]
 
 
-def _is_unclear(tokens: Sequence[Token]) -> bool:
-    """Return whether the meaning is ambiguous: "50 + 30%", "28 / 1/5", "days 1-8", "0900-0130"."""
-    kinds = [token.kind for token in tokens]
-    if kinds.count("over") > 1 or "times num over" in " ".join(kinds):
-        return True
-    percents = kinds.count("percent")
-    if percents and {"plus", "minus"} & set(kinds) and percents < kinds.count("num"):
-        return True
-    if any(token.kind == "num" and ZERO_FIRST.match(token.text) for token in tokens):
-        return True
-    return kinds == ["num", "minus", "num"] and _values(tokens)[:1] < [Fraction(0)]
-
-
-def _open(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return the tokens after the last "(" that is not closed."""
-    depth = 0
-    for index in range(len(tokens) - 1, -1, -1):
-        depth += {"right": 1, "left": -1}.get(tokens[index].kind, 0)
-        if depth < 0:
-            return tokens[index + 1 :]
-    return tokens
-
-
-def _closed(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return the tokens before the first ")" without an opening bracket."""
+def _unbracketed(tokens: list[Token], opening: str) -> list[Token]:
+    """Return the tokens before the first bracket that closes none of those from `opening` on."""
     depth = 0
     for index, token in enumerate(tokens):
-        depth += {"left": 1, "right": -1}.get(token.kind, 0)
+        depth += (token.kind == opening) - (
+            token.kind in ("left", "right") and token.kind != opening
+        )
         if depth < 0:
             return tokens[:index]
     return tokens
 
 
-def _is_rounded(exact: Fraction, written: Fraction, tokens: Sequence[Token]) -> bool:
-    decimals = max((len(token.text.partition(".")[2]) for token in tokens), default=0)
-    difference = abs(exact - written)
-    return difference < Fraction(1, 10**decimals) or difference <= ROUNDED * abs(exact)
-
-
-def _values(tokens: Sequence[Token]) -> list[Fraction]:
+def _values(tokens: list[Token], in_order: bool = False) -> list[Fraction]:
     """Return the values of an expression in all its plausible meanings; empty if there is none."""
-    kinds = {token.kind for token in tokens}
-    percents = (True, False) if "percent" in kinds else (False,)
-    chained = (False, True) if {"times", "over"} & kinds and {"plus", "minus"} & kinds else (False,)
-    forms = [tokens, tokens[1:]] if kinds and tokens[0].kind == "minus" else [tokens]  # a bullet
-    if "plus" in kinds and (term := _last_term(tokens)):
-        forms.append(term)
-    values = []
-    for form, percent, in_order in product(forms, percents, chained):
-        value = evaluate_tokens(form, EXACT, percent=percent, in_order=in_order, juxtaposed=True)
-        if value is not None:
-            values.append(value)
-    return values
-
-
-def _last_term(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return the tokens after the last "+", for a term worked out alone: "22 + 3 x 6 = 18"."""
-    index = max(index for index, token in enumerate(tokens) if token.kind == "plus")
-    return tokens[index + 1 :] if any(token.kind == "times" for token in tokens[index:]) else ()
+    forms = [tokens, tokens[1:]] if tokens[0].kind == "minus" else [tokens]  # a bullet
+    percents = {True, all(token.kind != "percent" for token in tokens)}
+    found = (
+        evaluate_tokens(form, EXACT, percent=percent, in_order=order)
+        for form, percent, order in product(forms, sorted(percents)[::-1], {False, in_order})
+    )
+    return [value for value in found if value is not None]

@@ -102,50 +102,37 @@ def cause_of_text(
     reading: the extracted answer of the text. region: the part of the text that counts.
     """
     if not text.strip():
-        return _empty(finish)
+        if finish == FILTER:
+            return Cause(Failure.FILTERED, "no text: the finish reason is 'content_filter'")
+        limit = " except white space, and the limit ended it" if finish == LENGTH else ""
+        return Cause(Failure.NO_RESPONSE, f"there is no text{limit}")
     if gold is not None and is_right(reading, gold):
         return None
     if finish == FILTER:
         return Cause(Failure.FILTERED, "the finish reason is 'content_filter'")
     if region.thinking:
         return Cause(Failure.UNFINISHED_THINKING, "the thinking is never closed: there is no reply")
-    stated = reading is not None and reading.confidence is not Confidence.GUESSED
-    if not stated:
-        cause = _cut(text, region, finish, reading)
-        if cause is not None:
-            return cause
-        if is_code(text, region) and (reading is None or not region.coded):
+    start, end = region.start, region.end
+    if reading is None or reading.confidence is Confidence.GUESSED:
+        if finish == LENGTH:
+            return Cause(Failure.TRUNCATED, "the limit ended it before it stated an answer")
+        ends = (reading is None or end > reading.end) and not region.ran_on
+        if finish in UNREPORTED and ends and looks_cut(text):
+            return Cause(Failure.TRUNCATED, f"it ends in the middle: …{text.rstrip()[-30:]!r}")
+        if region.coded:
+            is_code = reading is None and len(WORD.findall(region.text[start:end])) <= LONGEST_UNIT
+        else:
+            is_code = len(CODE.findall(text, start, end)) > 1
+        if is_code:
             return Cause(Failure.CODE_ONLY, "a program without its result")
-    if reading is None:
-        return _nothing_stated(text, region)
-    return None if gold is None else _wrong_number(region, reading.value, canonical_gold(gold))
-
-
-def _empty(finish: str | None) -> Cause:
-    if finish == FILTER:
-        return Cause(Failure.FILTERED, "no text: the finish reason is 'content_filter'")
-    limit = " except white space, and the limit ended it" if finish == LENGTH else ""
-    return Cause(Failure.NO_RESPONSE, f"there is no text{limit}")
-
-
-def _cut(
-    text: str, region: Region, finish: str | None, reading: ExtractedAnswer | None
-) -> Cause | None:
-    if finish == LENGTH:
-        return Cause(Failure.TRUNCATED, "the limit ended it before it stated an answer")
-    guessed = reading is None or region.end - reading.end > 0
-    if finish in UNREPORTED and guessed and not region.ran_on and looks_cut(text):
-        return Cause(Failure.TRUNCATED, f"it ends in the middle: …{text.rstrip()[-30:]!r}")
-    return None
-
-
-def _nothing_stated(text: str, region: Region) -> Cause:
-    if is_refusal(region):
+    if reading is not None:
+        return None if gold is None else _wrong_number(region, reading.value, canonical_gold(gold))
+    if REFUSAL.search(region.text, start, min(end, start + REFUSAL_WITHIN)):
         return Cause(Failure.REFUSAL, "it declines to answer")
-    if DIGIT.search(region.text, region.start, region.end) is None:
-        behind = ", only in the run-on text" if DIGIT.search(text, region.end) else ""
-        return Cause(Failure.NO_NUMBER, f"no number in the answer{behind}")
-    return Cause(Failure.NOT_STATED, "numbers, but none is stated as the answer")
+    if DIGIT.search(region.text, start, end):
+        return Cause(Failure.NOT_STATED, "numbers, but none is stated as the answer")
+    behind = ", only in the run-on text" if DIGIT.search(text, end) else ""
+    return Cause(Failure.NO_NUMBER, f"no number in the answer{behind}")
 
 
 def _wrong_number(region: Region, value: str, gold: str) -> Cause:
@@ -155,9 +142,9 @@ def _wrong_number(region: Region, value: str, gold: str) -> Cause:
     slip = first_slip(region.text[region.start : region.end])
     if slip is not None:
         span = (region.start + slip.start, region.start + slip.end)
-        return Cause(
-            Failure.ARITHMETIC_SLIP, f"{slip.text!r}, but that is {_in_full(slip.value)}", span
-        )
+        whole = slip.value.denominator == 1 and abs(slip.value) < 10**15
+        result = str(slip.value) if whole else f"{float(slip.value):.6g}"
+        return Cause(Failure.ARITHMETIC_SLIP, f"{slip.text!r}, but that is {result}", span)
     if relation is Near.ROUNDED:
         return Cause(Failure.ROUNDING, f"{value} is {gold} except for rounding")
     if scale := scale_of(value, gold):
@@ -165,37 +152,14 @@ def _wrong_number(region: Region, value: str, gold: str) -> Cause:
     return Cause(Failure.WRONG_VALUE, f"it says {value}, not {gold}")
 
 
-def _in_full(value: Fraction) -> str:
-    """Write a number so that a person can check it: exactly if it is short."""
-    if value.denominator == 1:
-        return str(value) if abs(value) < 10**15 else f"{float(value):.6g}"
-    return f"{float(value):.6g}"
-
-
 REFUSAL = re.compile(
     r"(?i)\b(?:I\s(?:can(?:no|['’])t|am\s(?:not\sable|unable)\sto|won['’]t|will\snot)"
     r"|I['’]m\s(?:sorry|unable|not\sable)|as\san\sAI\b)"
 )
-# A refusal is at the beginning.
-REFUSAL_WITHIN = 400
+REFUSAL_WITHIN = 400  # characters: a refusal is at the beginning
 CODE = re.compile(
     r"(?m)^[ \t]{0,12}(?:def [a-z_]\w*\(|import [a-z]|print\(|return\b|from [a-z]+ import)"
 )
-
-
-def is_refusal(region: Region) -> bool:
-    """Return whether a reply declines to answer."""
-    start = region.start
-    return REFUSAL.search(region.text, start, min(region.end, start + REFUSAL_WITHIN)) is not None
-
-
-def is_code(text: str, region: Region) -> bool:
-    """Return whether a reply is a program without a word about its result."""
-    if region.coded:
-        return len(WORD.findall(region.text[region.start : region.end])) <= LONGEST_UNIT
-    return len(CODE.findall(text, region.start, region.end)) > 1
-
-
 SCALES = {Fraction(10) ** power: power for power in range(-9, 10) if power}
 # A scorer that compares five significant digits does not distinguish numbers closer than 1e-4.
 CLOSE = Fraction(1, 10_000)
@@ -222,17 +186,23 @@ def relation_to_gold(read: str, right: str) -> Near | None:
     a, b = _worth(read), _worth(right)
     if a is None or b is None:
         return None
-    if a == b:
-        return Near.SAME
-    if a == -b:
-        return Near.SIGN
-    if _is_group(a, b):
-        return Near.GROUP
+    if abs(a) == abs(b):
+        return Near.SAME if a == b else Near.SIGN
+    whole = a.denominator == b.denominator == 1
+    short, long = sorted((a, b), key=abs)
+    if whole and abs(long) >= 1000 and short >= 0:  # 250 or 1 of 1,250
+        groups = f"{abs(long.numerator):,}".split(",")
+        if short.numerator in (int(groups[0]), int(groups[-1])):
+            return Near.GROUP
     if b and a / b in SCALES:
         return Near.SCALE
-    if _is_rounded(a, b):
+    cut = not whole and abs(a) >= 1 and abs(a - b) < 1 and 1 in (a.denominator, b.denominator)
+    if cut or abs(a - b) <= CLOSE * abs(long):
         return Near.ROUNDED
-    return Near.AFFIX if _is_affix(a, b) else None
+    few, many = str(abs(short.numerator)), str(abs(long.numerator))
+    if whole and len(few) < len(many) and (many.endswith(few) or many.startswith(few)):
+        return Near.AFFIX  # 11 of 711
+    return None
 
 
 def scale_of(read: str, right: str) -> str:
@@ -247,28 +217,3 @@ def _worth(value: str) -> Fraction | None:
         return None
     value = value.replace("−", "-").strip()
     return exact(value) or exact(ORNAMENT.sub("", value).rstrip(".").lstrip("+"))
-
-
-def _is_group(a: Fraction, b: Fraction) -> bool:
-    """Return whether one is a piece of the other between thousands commas: 250 or 1 of 1,250."""
-    for piece, whole in ((a, b), (b, a)):
-        if whole.denominator == piece.denominator == 1 and abs(whole) >= 1000 and piece >= 0:
-            groups = f"{abs(whole.numerator):,}".split(",")
-            if piece.numerator in (int(groups[0]), int(groups[-1])):
-                return True
-    return False
-
-
-def _is_rounded(a: Fraction, b: Fraction) -> bool:
-    whole = a.denominator == b.denominator == 1
-    if not whole and abs(a) >= 1 and abs(a - b) < 1 and 1 in (a.denominator, b.denominator):
-        return True
-    return abs(a - b) <= CLOSE * max(abs(a), abs(b))
-
-
-def _is_affix(a: Fraction, b: Fraction) -> bool:
-    """Return whether the digits of one begin or end the other's: 711 and 11."""
-    if a.denominator != 1 or b.denominator != 1:
-        return False
-    short, long = sorted((str(abs(a.numerator)), str(abs(b.numerator))), key=len)
-    return len(short) < len(long) and (long.endswith(short) or long.startswith(short))
