@@ -24,11 +24,11 @@ from gradeschool import (
     normalize,
     parse_gsm8k_answer,
 )
-from gradeschool.answers.extractions import MARKED
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.prompts import CHAT_SYSTEM
 from gradeschool.protocols import multi_pattern
 from gradeschool.protocols import openai as official
+from gradeschool.protocols.extractions import MARKED
 from gradeschool.verdict import Outcome
 
 Problems = Sequence[Problem]

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.answers.extractions import last_number, last_number_without_commas
 from gradeschool.answers.search import (
     TextMatch,
     last_box,
@@ -25,6 +24,7 @@ from gradeschool.protocols import (
     open_instruct,
     opencompass,
 )
+from gradeschool.protocols.extractions import last_number, last_number_without_commas
 from gradeschool.protocols.lm_eval import math as lm_eval_math
 
 PLAIN = re.compile(r"boxed\{([^{}]*)\}")

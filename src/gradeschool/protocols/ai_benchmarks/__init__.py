@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import HASH, first_group
 from gradeschool.protocols import Problem, Scorer
+from gradeschool.protocols.extractions import HASH, first_group
 
 SOURCE = "jaimetcf/ai-benchmarks @ 1dce72b2, benchmarks/gsm8k"
 # The character class has no comma: the gold "2,125" is read as "2".

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from math import isclose
 
-from gradeschool.answers.extractions import gold_without_commas, last_number
 from gradeschool.answers.search import (
     TextMatch,
     closing_brace,
@@ -34,6 +33,7 @@ from gradeschool.protocols import (
     Scorer,
     make_answer,
 )
+from gradeschool.protocols.extractions import gold_without_commas, last_number
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
 HOPE = ("final answer is $", "$. I hope")

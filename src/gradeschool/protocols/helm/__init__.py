@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import LAST_NUMBER
 from gradeschool.answers.search import END, last_match
 from gradeschool.protocols import (
     Answer,
@@ -12,6 +11,7 @@ from gradeschool.protocols import (
     Scorer,
     make_answer,
 )
+from gradeschool.protocols.extractions import LAST_NUMBER
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"
 METRICS = f"{SOURCE}/metrics/evaluate_reference_metrics.py"

@@ -23,7 +23,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from gradeschool.answers.extractions import gold_as_it_is
 from gradeschool.answers.search import once_per_text
 from gradeschool.protocols import (
     Answer,
@@ -32,6 +31,7 @@ from gradeschool.protocols import (
     library_scorer,
     make_answer,
 )
+from gradeschool.protocols.extractions import gold_as_it_is
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
 
 ESCAPED = re.compile(r"\\([$,£€*_])")

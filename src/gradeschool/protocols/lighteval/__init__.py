@@ -10,9 +10,9 @@ metrics/metrics_sample.py lines 81-167 (`ExactMatches` with strip_strings).
 
 from __future__ import annotations
 
-from gradeschool.answers.extractions import gold_as_it_is, gold_without_commas, whole_text
 from gradeschool.prompts import draw_rows, rationale
 from gradeschool.protocols import Problem, Scorer, library_scorer
+from gradeschool.protocols.extractions import gold_as_it_is, gold_without_commas, whole_text
 
 DRAW_SHUFFLED = draw_rows(42, shuffled=True)
 METRICS = "lighteval 0.13.0, src/lighteval/metrics/metrics.py"

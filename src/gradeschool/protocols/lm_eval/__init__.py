@@ -14,7 +14,9 @@ import re
 import string
 from collections.abc import Iterator, Sequence
 
-from gradeschool.answers.extractions import (
+from gradeschool.prompts import draw_rows
+from gradeschool.protocols import MGSM, Problem, Scorer
+from gradeschool.protocols.extractions import (
     HASH,
     MARKED,
     first_group,
@@ -24,8 +26,6 @@ from gradeschool.answers.extractions import (
     marked_gold,
     whole_text,
 )
-from gradeschool.prompts import draw_rows
-from gradeschool.protocols import MGSM, Problem, Scorer
 from gradeschool.protocols.lm_eval.math import MATH_SCORERS, TASKS
 from gradeschool.vote import Vote
 

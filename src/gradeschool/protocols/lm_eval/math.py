@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from gradeschool.answers.extractions import gold_as_it_is, last_number
 from gradeschool.answers.search import TextMatch, match_of, math_box
 from gradeschool.latex import hendrycks_equal, hendrycks_form, spaced_box
 from gradeschool.prompts import rationale
@@ -25,6 +24,7 @@ from gradeschool.protocols import (
     library_scorer,
     make_answer,
 )
+from gradeschool.protocols.extractions import gold_as_it_is, last_number
 
 TASKS = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks"
 # Same matches as `(?:\$)?\d+(?:\.\d+)?(?![\w\d])`. A run of digits is tried once, from its start,

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import (
+from gradeschool.answers.search import last_flat_box, last_match, last_match_behind, mentions_answer
+from gradeschool.protocols import Answer, Scorer, make_answer
+from gradeschool.protocols.extractions import (
     HASH,
     last_behind_answer,
     last_number,
     normalized,
     normalized_gold,
 )
-from gradeschool.answers.search import last_flat_box, last_match, last_match_behind, mentions_answer
-from gradeschool.protocols import Answer, Scorer, make_answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
 # `\\boxed\{([^}]+)\}` comes second; `last_flat_box` finds the same in linear time.

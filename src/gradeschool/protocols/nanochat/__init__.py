@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import first_marked
 from gradeschool.answers.search import last_match
 from gradeschool.protocols import Answer, Problem, Scorer
+from gradeschool.protocols.extractions import first_marked
 
 SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
 # A tool call of the reference solution; the gold is extracted from the text after the last one.

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import (
+from gradeschool.answers.search import last_match, last_number_start, lowered
+from gradeschool.problem import MARKER
+from gradeschool.protocols import Answer, Problem, Scorer
+from gradeschool.protocols.extractions import (
     LAST_NUMBER,
     first_group,
     gold_without_commas,
     last_number,
 )
-from gradeschool.answers.search import last_match, last_number_start, lowered
-from gradeschool.problem import MARKER
-from gradeschool.protocols import Answer, Problem, Scorer
 
 SOURCE = "NVIDIA-NeMo/Evaluator @ 992fc1d1, src/nemo_evaluator"
 ANNOUNCED = re.compile(r"(?i)(?:the answer is|answer\s*:)\s*([^\n]+)")

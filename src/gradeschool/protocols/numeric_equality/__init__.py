@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import (
+from gradeschool.answers.numbers import parse_decimal
+from gradeschool.protocols import Answer, Problem, Scorer, ScorerFailure, make_answer
+from gradeschool.protocols.extractions import (
     last_behind_answer,
     last_number,
     normalized,
     normalized_gold,
 )
-from gradeschool.answers.numbers import parse_decimal
-from gradeschool.protocols import Answer, Problem, Scorer, ScorerFailure, make_answer
 from gradeschool.scorer import clip
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
 from gradeschool.protocols import Scorer
+from gradeschool.protocols.extractions import extracted_gold, last_number_without_commas
 
 SOURCE = "allenai/olmes gsm8k::{} (tasks.py as in goodfire-ai/olmes @ acbb7467)"
 # Only decimals keep their sign: integers lose it, on both sides.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import extracted_gold, last_number_without_commas
 from gradeschool.protocols import Scorer
+from gradeschool.protocols.extractions import extracted_gold, last_number_without_commas
 
 SOURCE = "allenai/olmo-eval @ e8b88f19, src/olmo_eval/evals/tasks/gsm8k.py"
 # In older versions the second part was `\d+`: integers lost their sign, as in OLMES.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import gold_without_commas, last_number_without_commas
 from gradeschool.protocols import Answer, Scorer
+from gradeschool.protocols.extractions import gold_without_commas, last_number_without_commas
 
 # In older versions `[-+]?\d*\.\d+|\d+`: integers lost their sign, as in OLMES.
 NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+)")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradeschool.answers.extractions import first_marked, gold_without_commas
 from gradeschool.errors import InputError
 from gradeschool.protocols import Answer, Problem, Scorer
+from gradeschool.protocols.extractions import first_marked, gold_without_commas
 from gradeschool.scorer import clip
 
 SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"

@@ -17,12 +17,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from gradeschool.answers.extractions import (
-    COMMA,
-    gold_as_it_is,
-    last_number,
-    last_number_behind,
-)
 from gradeschool.answers.search import (
     TextMatch,
     last_match,
@@ -50,6 +44,12 @@ from gradeschool.protocols import (
     ScorerFailure,
     library_scorer,
     make_answer,
+)
+from gradeschool.protocols.extractions import (
+    COMMA,
+    gold_as_it_is,
+    last_number,
+    last_number_behind,
 )
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"

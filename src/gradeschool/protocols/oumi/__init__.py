@@ -1,7 +1,7 @@
 """`oumi/gsm8k`: gsm8k_reward with its default method "strict"."""
 
-from gradeschool.answers.extractions import last_marked, marked_gold
 from gradeschool.protocols import Scorer
+from gradeschool.protocols.extractions import last_marked, marked_gold
 
 SOURCE = "oumi 0.9, oumi/datasets/grpo"
 SCORERS = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import gold_without_commas, last_number
 from gradeschool.protocols import Problem, Scorer, ScorerFailure
+from gradeschool.protocols.extractions import gold_without_commas, last_number
 
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 TOLERANCE = 1e-3

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from gradeschool.answers.extractions import gold_as_it_is
 from gradeschool.protocols import Answer, Scorer
+from gradeschool.protocols.extractions import gold_as_it_is
 
 SOURCE = "QwenLM/ProcessBench, code/run_eval.py"
 BOX = "\\boxed{"  # it ends at the first brace: \\boxed\{([^}]*)\}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import last_number
 from gradeschool.protocols import Problem, Scorer, ScorerFailure
+from gradeschool.protocols.extractions import last_number
 
 VLLM_SOURCE = "vllm-project/vllm @ 03e09605, tests/evals/gsm8k/gsm8k_eval.py"
 SGLANG_SOURCE = "sgl-project/sglang @ 109fdd2f, python/sglang/test/few_shot_gsm8k.py"

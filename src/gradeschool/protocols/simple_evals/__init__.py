@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.extractions import gold_without_commas, last_number_behind
 from gradeschool.protocols import MGSM, Scorer
+from gradeschool.protocols.extractions import gold_without_commas, last_number_behind
 
 SOURCE = "openai/simple-evals @ ee3b0318, mgsm_eval.py"
 # No sign: -10 is read as 10.

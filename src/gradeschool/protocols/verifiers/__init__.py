@@ -8,9 +8,9 @@ left to the caller.
 
 from __future__ import annotations
 
-from gradeschool.answers.extractions import gold_as_it_is
 from gradeschool.problem import MARKER
 from gradeschool.protocols import Problem, library_scorer
+from gradeschool.protocols.extractions import gold_as_it_is
 
 GIT = "PrimeIntellect-ai/verifiers @ a60a606e, environments/gsm8k/gsm8k"
 RUBRIC = "verifiers 0.3.0, verifiers/rubrics/math_rubric.py, MathRubric"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from gradeschool.answers.extractions import HASH, gold_as_it_is, last_marked, marked_gold
 from gradeschool.answers.search import closing_brace, last_match, last_number_start, mentions_answer
 from gradeschool.latex import (
     MINERVA_REMOVED,
@@ -21,6 +20,7 @@ from gradeschool.latex import (
     spaced_box,
 )
 from gradeschool.protocols import Answer, Scorer, make_answer
+from gradeschool.protocols.extractions import HASH, gold_as_it_is, last_marked, marked_gold
 
 FOLDER = "verl 0.9.1, verl/utils/reward_score"
 CLIP, BOX_CLIP = 300, 100  # characters at the end: of a number, of a box

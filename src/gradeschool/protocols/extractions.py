@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from gradeschool.answers.search import (
     last_match,
@@ -31,35 +32,48 @@ def without_commas(number: str) -> str:
     return number.replace(",", "")
 
 
-def first_group(
-    pattern: re.Pattern[str], how: str, needs: str = "", clean: Callable[[str], str] = str
+def extraction(
+    find: Callable[[str], re.Match[str] | None],
+    how: str,
+    clean: Callable[[str], str | None] = str,
+    group: int = 1,
 ) -> Extract:
-    """Return an extraction of group 1 of the first match of a pattern.
+    """Return an extraction of a group of the match that `find` finds in a text.
 
-    needs: text that every match contains. how, clean: as for `last_number`.
+    how: its description in an answer. clean: makes the value, None if the match is no answer.
     """
 
     def extract(text: str, reference: str = "") -> Answer | None:
-        match = pattern.search(text) if needs in text else None
+        match = find(text)
         if match is None:
             return None
-        return make_answer((match[1], clean(match[1]), match.span(1), how))
+        value = clean(match[group])
+        if value is None:
+            return None
+        return make_answer((match[group], value, match.span(group), how))
 
     return extract
+
+
+def first_group(
+    pattern: re.Pattern[str], how: str, needs: str = "", clean: Callable[[str], str] = str
+) -> Extract:
+    """Return an extraction of the first match of a pattern; needs: text that every match has."""
+    return extraction(lambda text: pattern.search(text) if needs in text else None, how, clean)
 
 
 def last_group(
     pattern: re.Pattern[str], how: str, literal: str, clean: Callable[[str], str] = str
 ) -> Extract:
-    """Return the same for the last match of a pattern that begins with a literal."""
+    """Return an extraction of the last match of a pattern that begins with a literal."""
+    return extraction(partial(last_match_behind, literal, pattern), how, clean)
 
-    def extract(text: str, reference: str = "") -> Answer | None:
-        match = last_match_behind(literal, pattern, text)
-        if match is None:
-            return None
-        return make_answer((match[1], clean(match[1]), match.span(1), how))
 
-    return extract
+def last_number(
+    pattern: re.Pattern[str], how: str = LAST_NUMBER, clean: Callable[[str], str | None] = str
+) -> Extract:
+    """Return an extraction of the last match of a pattern that matches no white space."""
+    return extraction(partial(last_match_in_words, pattern), how, clean, 0)
 
 
 # Without commas; a trailing period stays.
@@ -97,25 +111,6 @@ def normalized(number: str) -> str:
 def normalized_gold(problem: Problem) -> str:
     """Return the gold, normalised."""
     return normalized(problem.gold)
-
-
-def last_number(
-    pattern: re.Pattern[str], how: str = LAST_NUMBER, clean: Callable[[str], str | None] = str
-) -> Extract:
-    """Return an extraction of the last match of a pattern that matches no white space.
-
-    how: its description in an answer. clean: makes the value of a match, None if the match is no
-    answer after all.
-    """
-
-    def extract(text: str, reference: str = "") -> Answer | None:
-        match = last_match_in_words(pattern, text)
-        value = None if match is None else clean(match[0])
-        if match is None or value is None:
-            return None
-        return make_answer((match[0], value, match.span(), how))
-
-    return extract
 
 
 def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
