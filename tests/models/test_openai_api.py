@@ -147,7 +147,6 @@ def test_an_empty_reply_has_its_cause(
 @pytest.mark.parametrize(
     ("base", "thinking", "effort", "fields"),
     [
-        ("http://localhost:8000/v1", None, None, {}),
         ("http://localhost:8000/v1", False, None,  # vLLM, SGLang, llama.cpp
          {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}),
         ("http://localhost:8000/v1", None, "high",

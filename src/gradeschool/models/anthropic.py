@@ -6,10 +6,12 @@ https://docs.claude.com/en/api/messages
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from gradeschool.models.base import Request
-from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.base import Reply, Request
+from gradeschool.models.endpoint import NO_OPTIONS, TOTAL_SECONDS, Endpoint
+from gradeschool.models.openai_api import reply_in
 
 VERSION = "2023-06-01"
 CACHED = ("cache_creation_", "cache_read_")  # tokens that `input_tokens` leaves out
@@ -20,13 +22,16 @@ class AnthropicModel(Endpoint):
     """A model of Anthropic; chat prompts only. See `Endpoint`."""
 
     speaks_openai = False
+    chat_path = "/messages"
 
-    def key_headers(self) -> dict[str, str]:
-        """Return the headers that carry the key and the version of the API."""
-        return {"x-api-key": self._key, "anthropic-version": VERSION}
-
-    def thinking_fields(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields of a request that turn thinking on or off, or set its effort."""
+    def __init__(
+        self,
+        base: str,
+        model: str,
+        key: str,
+        seconds: float = TOTAL_SECONDS,
+        options: Mapping[str, Any] = NO_OPTIONS,
+    ) -> None:
         thinking, effort = options.get("thinking"), options.get("reasoning_effort")
         if effort == "none":
             thinking, effort = False, None
@@ -35,11 +40,10 @@ class AnthropicModel(Endpoint):
             fields["thinking"] = {"type": "adaptive" if thinking else "disabled"}
         if effort is not None:
             fields["output_config"] = {"effort": effort}
-        return fields
-
-    def path_of(self, request: Request) -> str:
-        """Return the path of a request, below the base address."""
-        return "/messages"
+        extra = {**fields, **options.get("extra_body", {})}
+        given = {"headers": options.get("headers", {}), "extra_body": extra}
+        super().__init__(base, model, key, seconds, given)
+        self._key_headers = {"x-api-key": key, "anthropic-version": VERSION}
 
     def body_of(self, request: Request, refused: frozenset[str] | None = None) -> dict[str, Any]:
         """Return the body of a request.
@@ -63,26 +67,26 @@ class AnthropicModel(Endpoint):
             **self._extra,
         }
 
-    def deviations(self, request: Request) -> list[str]:
-        """Return in which ways a request as sent differs from its settings: there is no seed."""
-        words = [] if request.decoding.seed is None else ["seed not sent"]
-        if request.decoding.max_tokens is None:
-            words.append(f"max_tokens {LONGEST_COMPLETION} sent")
-        return words
+    def reply_to(self, request: Request, answer: dict[str, Any]) -> Reply:
+        """Return the reply in an answer; the reason of its end keeps Anthropic's own word.
 
-    def as_openai(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """Return the body of a reply in OpenAI's form; the reason of its end keeps its own word."""
+        Its `deviations` say that there is no seed, and what limit took the place of none.
+        """
         usage = answer.get("usage")
         counts = usage if isinstance(usage, Mapping) else {}
         read = [counts.get(f"{kind}input_tokens") for kind in ("", *CACHED)]
         content, reason = answer.get("content"), answer.get("stop_reason")
         # A text that ended before its first token has no part.
         message = {"content": "" if content == [] and reason else content}
-        return {
+        reply = reply_in({
             "model": answer.get("model"),
             "choices": [{"message": message, "finish_reason": reason}],
             "usage": {
                 "prompt_tokens": sum(n for n in read if type(n) is int) if counts else None,
                 "completion_tokens": counts.get("output_tokens"),
             },
-        }
+        }, request)  # fmt: skip
+        words = [] if request.decoding.seed is None else ["seed not sent"]
+        if request.decoding.max_tokens is None:
+            words.append(f"max_tokens {LONGEST_COMPLETION} sent")
+        return replace(reply, deviations=(*reply.deviations, *words))

@@ -29,23 +29,23 @@ FORMS = (
     f"tiny, {SERVERS}, anthropic/NAME, gemini/NAME, transformers/FOLDER_OR_ID, "
     "vllm/FOLDER_OR_ID, llama.cpp/FILE.gguf, recorded/FILE"
 )
-# Other providers with an OpenAI-compatible address.
-COMPATIBLE = {
-    "mistral": "https://api.mistral.ai/v1",
-    "deepseek": "https://api.deepseek.com/v1",
-    "groq": "https://api.groq.com/openai/v1",
-    "together": "https://api.together.xyz/v1",
-    "openrouter": "https://openrouter.ai/api/v1",
-    "fireworks": "https://api.fireworks.ai/inference/v1",
-    "xai": "https://api.x.ai/v1",
+# What is meant by PROVIDER/NAME for other providers.
+ELSEWHERE = "openai/{} with OPENAI_BASE_URL=https://"
+MEANT = {
+    **dict.fromkeys(("hf", "huggingface", "hf.co", "huggingface.co"), "transformers/{}"),
+    "ollama": "http://localhost:11434/v1/{}",
+    "google": "gemini/{}",
+    "mistral": f"{ELSEWHERE}api.mistral.ai/v1",
+    "deepseek": f"{ELSEWHERE}api.deepseek.com/v1",
+    "groq": f"{ELSEWHERE}api.groq.com/openai/v1",
+    "together": f"{ELSEWHERE}api.together.xyz/v1",
+    "openrouter": f"{ELSEWHERE}openrouter.ai/api/v1",
+    "fireworks": f"{ELSEWHERE}api.fireworks.ai/inference/v1",
+    "xai": f"{ELSEWHERE}api.x.ai/v1",
 }
 # How the names of well-known models begin, and who serves them.
-FAMILIES = {
-    **dict.fromkeys(("gpt-", "chatgpt", "o1", "o3", "o4"), "openai"),
-    "claude": "anthropic",
-    "gemini": "gemini",
-}
-HUBS = ("hf", "huggingface", "hf.co", "huggingface.co")
+FAMILIES = {"gpt-": "openai", "chatgpt": "openai", "o3": "openai", "o4": "openai",
+            "claude": "anthropic", "gemini": "gemini"}  # fmt: skip
 # Of GRADESCHOOL_API_KEY: a host with a dot or a port, or localhost, before the key.
 KEY_OF_HOST = re.compile(r"(?:^|\s)(localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)=(\S+)")
 HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
@@ -155,8 +155,8 @@ def find_server(spec: str, compatible: bool = False) -> tuple[str, str, str]:
             variables = " or ".join(key_variables)
             raise InputError(f"{variables} is not set; export it, or set {base_variable}")
         return base or usual, name, key
-    guesses = " or ".join(_guesses(spec, compatible))
-    hint = f"did you mean {guesses}?" if guesses else f"give {SERVERS if compatible else FORMS}"
+    hint = _meant(spec, compatible)
+    hint = f"did you mean {hint}?" if hint else f"give {SERVERS if compatible else FORMS}"
     raise InputError(f"the model {shown_address(spec)!r} has an unknown form; {hint}")
 
 
@@ -176,27 +176,22 @@ def key_for(base: str) -> str:
     return keys.get(parts.netloc) or keys.get(parts.hostname or "") or ""
 
 
-def _guesses(spec: str, compatible: bool) -> list[str]:
-    """Return suggestions for a model of an unknown form, the likeliest first."""
-    provider, _, name = spec.partition("/")
-    provider, path = provider.lower(), Path(spec)
-    family = next((start for start in FAMILIES if provider.startswith(start)), "")
-    base, slash, model = shown_address(spec).rstrip("/").partition("/v1")
-    # In order: the first that fits.
-    guesses: list[tuple[object, list[str]]] = [
-        (spec.lower().endswith(".gguf"), [f"llama.cpp/{spec}"]),
-        (path.is_dir(), [f"transformers/{spec}"]),
-        (path.is_file(), [f"recorded/{spec}"]),
-        (HOST_AND_PORT.match(spec), [f"http://{base}/v1{model if slash else ''}"]),
-        (name and provider in HUBS, [f"transformers/{name}"]),
-        (name and provider == "ollama", [f"http://localhost:11434/v1/{name}"]),
-        (name and provider == "google", [f"gemini/{name}"]),
-        (family and not name and not (compatible and FAMILIES[family] == "anthropic"),
-         [f"{FAMILIES.get(family)}/{spec}"]),
-        (name and provider in COMPATIBLE,
-         [f"openai/{name} with OPENAI_BASE_URL={COMPATIBLE.get(provider)}"]),
-        (provider and name and "/" not in name and ":" not in provider,
-         [f"openai/{spec}", f"transformers/{spec}"]),
-    ]  # fmt: skip
-    usual = [] if compatible else close_names(spec, ("tiny",))
-    return next((said for fits, said in guesses if fits), usual)
+def _meant(spec: str, compatible: bool) -> str:
+    """Return what is likely meant by a model of an unknown form, "" if nothing is."""
+    provider, _, name = spec.lower().partition("/")
+    if provider.endswith(".gguf") or name.endswith(".gguf"):
+        return f"llama.cpp/{spec}"
+    if Path(spec).exists():
+        return f"{'transformers' if Path(spec).is_dir() else 'recorded'}/{spec}"
+    if HOST_AND_PORT.match(spec):
+        base, slash, model = shown_address(spec).rstrip("/").partition("/v1")
+        return f"http://{base}/v1{model if slash else ''}"
+    if name and provider in MEANT:
+        return MEANT[provider].format(spec.partition("/")[2])
+    if name:
+        is_plain = "/" not in name and ":" not in provider
+        return f"openai/{spec} or transformers/{spec}" if is_plain else ""
+    for start, family in FAMILIES.items():
+        if provider.startswith(start) and not (compatible and family == "anthropic"):
+            return f"{family}/{spec}"
+    return "" if compatible else " or ".join(close_names(spec, ("tiny",)))

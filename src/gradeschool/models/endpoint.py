@@ -111,6 +111,7 @@ class Endpoint(Model):
     """
 
     speaks_openai = True
+    chat_path = "/chat/completions"
 
     def __init__(
         self,
@@ -128,7 +129,7 @@ class Endpoint(Model):
             )
         self.base, self.model, self.seconds = base.rstrip("/"), model, seconds
         self.calculator = calculator
-        self._key = key
+        self.key = key
         # Whether the key goes to another machine unencrypted.
         self.shows_its_key = bool(
             key and parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
@@ -136,7 +137,11 @@ class Endpoint(Model):
         self._headers = dict(options.get("headers", ()))
         for secret in filter(None, (key, *self._headers.values())):
             register_key(secret)
-        self._extra = {**self.thinking_fields(options), **options.get("extra_body", {})}
+        self._key_headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._extra = dict(options.get("extra_body", {}))
+        thinking, effort = options.get("thinking"), options.get("reasoning_effort")
+        if thinking is not None or effort is not None:
+            self._extra = {**thinking_fields(self.base, thinking, effort), **self._extra}
         self._session: aiohttp.ClientSession | None = None
         self._neutral = {} if parts.hostname in WITHOUT_NEUTRAL else dict(NEUTRAL)
         # Fields that the server has refused.
@@ -153,18 +158,10 @@ class Endpoint(Model):
         self.name = f"{name}+calculator" if self.calculator and name else name
         self.identity = f"{source}{added}{' with the calculator' if self.calculator else ''}"
 
-    def thinking_fields(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields of a request that turn thinking on or off, or set its effort."""
-        return thinking_fields(self.base, options.get("thinking"), options.get("reasoning_effort"))
-
-    def key_headers(self) -> dict[str, str]:
-        """Return the headers that carry the key."""
-        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
-
     async def __aenter__(self) -> Self:
         """Open the connections; look up the model's name if none is set."""
         self._session = aiohttp.ClientSession(
-            headers={"Accept-Encoding": "identity", **self._headers, **self.key_headers()},
+            headers={"Accept-Encoding": "identity", **self._headers, **self._key_headers},
             connector=GuardedConnector(limit=0, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(
                 total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
@@ -195,7 +192,7 @@ class Endpoint(Model):
         with suppress(ModelError, TimeoutError, KeyError, TypeError, ValueError, AttributeError):
             async with asyncio.timeout(FACTS_SECONDS):
                 listed = (await self.call("GET", "/models"))["data"]
-            entry: dict[str, Any] = next((each for each in listed if each["id"] == self.model), {})
+            [entry] = [each for each in listed if each["id"] == self.model]
             if engine := ENGINES.get(str(entry.get("owned_by", ""))):
                 facts["engine"] = engine
             if engine == LLAMA_CPP:
@@ -263,7 +260,8 @@ class Endpoint(Model):
         sent again on another connection. From then on no connection is reused: some servers draw
         ids from few numbers (Ollama from 999). Raises ModelError.
         """
-        refused, path = self._refused, self.path_of(request)
+        refused = self._refused
+        path = self.chat_path if request.prompt.text is None else "/completions"
         while True:
             body = self.body_of(request, refused)
             response = await self._send("POST", path, json.dumps(body).encode())
@@ -292,23 +290,16 @@ class Endpoint(Model):
                 raise TransientError(
                     "stale reply", f"{self.base} sent a reply that belongs to no request: id {id!r}"
                 )
-        reply = reply_in(self.as_openai(answer), request)
-        more_words = self.deviations(request)
-        if refused:  # a limit under another name is the same limit
-            more_words = [*(f"{name} refused" for name in sorted(refused - {LENGTH})), *more_words]
-        return replace(reply, deviations=(*reply.deviations, *more_words)) if more_words else reply
+        reply = self.reply_to(request, answer)
+        if not refused:
+            return reply
+        # A limit under another name is the same limit.
+        words = [f"{name} refused" for name in sorted(refused - {LENGTH})]
+        return replace(reply, deviations=(*reply.deviations, *words))
 
-    def path_of(self, request: Request) -> str:
-        """Return the path of a request, below the base address."""
-        return "/chat/completions" if request.prompt.is_chat else "/completions"
-
-    def as_openai(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """Return the body of a reply in OpenAI's form."""
-        return answer
-
-    def deviations(self, request: Request) -> Sequence[str]:
-        """Return in which ways a request as sent differs from its settings."""
-        return ()
+    def reply_to(self, request: Request, answer: dict[str, Any]) -> Reply:
+        """Return the reply in a server's parsed answer; raises ModelError."""
+        return reply_in(answer, request)
 
     def body_of(self, request: Request, refused: frozenset[str] | None = None) -> dict[str, Any]:
         """Return the body of a request.
@@ -338,27 +329,21 @@ class Endpoint(Model):
         return body | self._extra
 
     async def call(
-        self, method: str, path: str, data: bytes | aiohttp.FormData | None = None
-    ) -> dict[str, Any]:
-        """Return the JSON object from another address of this server; raises ModelError."""
-        return object_in(await self.fetch(method, path, data))
-
-    async def fetch(
         self,
         method: str,
         path: str,
         data: bytes | aiohttp.FormData | None = None,
         target: BinaryIO | None = None,
-    ) -> bytes:
-        """Return the body from another address of this server; raises ModelError for no 200.
+    ) -> dict[str, Any]:
+        """Return the JSON object from another address of this server; raises ModelError.
 
-        target: a file to which the body is written instead, whatever its size.
+        target: a file to which the body is written instead, whatever its size; then {}.
         """
         response = await self._send(method, path, data, target)
         response.connection.close()
         if response.status != 200:
             raise classify(response.status, response.headers, response.raw, self.base)
-        return response.raw
+        return {} if target is not None else object_in(response.raw)
 
     async def _find_model(self) -> str:
         """Return the name of the one model that is served.

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -149,19 +148,19 @@ def reply_in(body: Mapping[str, Any], request: Request) -> Reply:
         counts.get("completion_tokens"),
         mapping(counts.get("completion_tokens_details")).get("reasoning_tokens"),
     )
-    usage = Usage(*(n if type(n) is int and 0 <= n <= MOST_TOKENS else None for n in tokens))
+    usage = Usage(*[n if type(n) is int and 0 <= n <= MOST_TOKENS else None for n in tokens])
     model, choices = body.get("model"), body.get("choices")
     if not isinstance(choices, list) or not choices:
         raise TransientError("bad response", "the reply has no choices")
     try:
-        reply = _reply(choices[0], request, usage)
+        name = model[:LONGEST_NAME] if isinstance(model, str) else ""
+        return _reply(choices[0], request, usage, name)
     except ModelError as error:
         error.usage = usage
         raise
-    return replace(reply, model=model[:LONGEST_NAME]) if isinstance(model, str) else reply
 
 
-def _reply(choice: Any, request: Request, usage: Usage) -> Reply:
+def _reply(choice: Any, request: Request, usage: Usage, model: str) -> Reply:
     """Return a choice without stop string and prefix; raises ModelError."""
     if not isinstance(choice, Mapping):
         raise TransientError("bad response", f"the choice is not an object: {_shown(choice)}")
@@ -217,7 +216,7 @@ def _reply(choice: Any, request: Request, usage: Usage) -> Reply:
         else:
             several = (usage.completion_tokens or 0) > 1 and stops
             deviations.append(CUT_BY_STOP if several else ENDED_AT_ONCE)
-    return Reply(text, finish, usage, reasoning, deviations=tuple(deviations))
+    return Reply(text, finish, usage, reasoning, model, tuple(deviations))
 
 
 def _parts(content: list[Any]) -> tuple[str, str]:
@@ -268,8 +267,6 @@ def thinking_fields(base: str, thinking: bool | None, effort: str | None) -> dic
     A server that is not known by its host gets arguments of the chat template, as vLLM, SGLang and
     llama.cpp take them: templates differ in the name and ignore the other one.
     """
-    if thinking is None and effort is None:
-        return {}
     parts = urlsplit(base)
     host = parts.hostname or ""
     asked = {} if effort is None else {"reasoning_effort": effort}

@@ -144,7 +144,8 @@ class BatchRun:
         lines: list[bytes] = []
         size = 0
         for number, request in enumerate(requests, start=1):
-            url = f"/v1{self.endpoint.path_of(request)}"
+            is_chat = request.prompt.text is None
+            url = f"/v1{self.endpoint.chat_path if is_chat else '/completions'}"
             fields = {"custom_id": request.key, "method": "POST", "url": url}
             line = json.dumps({**fields, "body": self.endpoint.body_of(request)}).encode() + b"\n"
             lines.append(line)
@@ -162,7 +163,7 @@ class BatchRun:
 
         async def download(file: str) -> None:
             with target.open("wb") as out:
-                await self.endpoint.fetch("GET", f"/files/{file}/content", None, out)
+                await self.endpoint.call("GET", f"/files/{file}/content", None, out)
 
         batch = await with_retries(look, WAITS)
         if batch["status"] not in OVER:
