@@ -188,8 +188,9 @@ class Session:
                 self.requests = planned
                 return
             pairs = [(row.text, each.problem) for each, row in self.answered()]
-            ended = zip(pairs, self.scorers.outcomes_of(pairs), strict=True)
-            looks.look(((problem.id, each[0]) for (_, problem), each in ended), size)
+            outcomes = self.scorers.outcomes_of(pairs)
+            looks.look([(problem.id, each[0])
+                        for (_, problem), each in zip(pairs, outcomes, strict=True)], size)
             manifest["until"] = looks.as_json()
             write_json(path, manifest)
             if looks.is_narrow:
@@ -286,54 +287,68 @@ def summarise(
     outcomes already computed, by key; ignored unless complete. The curve is empty for one
     sample per problem. `answered_by` counts the model names in replies.
     """
-    pairs = [(each, completions[each.key]) for each in requests if each.key in completions]
-    samples = [
-        Sample(
-            number, text=row.text, sample=request.sample, finish=row.finish, error=row.error,
-            problem=request.problem,
-        )
-        for number, (request, row) in enumerate(pairs, start=1)
-    ]  # fmt: skip
-    answers = [row for _, row in pairs if not row.error]
+    samples, answers = [], []
+    errors, models, deviations = Counter[str](), Counter[str](), Counter[str]()
+    tokens = {"prompt_tokens": 0, "completion_tokens": 0}
+    seconds: list[float] = []
+    speeds: list[float] = []
+    for request in requests:
+        row = completions.get(request.key)
+        if row is None:
+            continue
+        samples.append(Sample(len(samples) + 1, text=row.text, sample=request.sample,
+                              finish=row.finish, error=row.error,
+                              problem=request.problem))  # fmt: skip
+        deviations.update(row.deviations)
+        if row.error:
+            errors[row.cause] += 1
+            continue
+        answers.append(row)
+        if row.model:
+            models[row.model] += 1
+        for kind, number in row.usage._asdict().items():
+            if number is not None:
+                tokens[kind] = tokens.get(kind, 0) + number
+        if row.latency is not None:
+            seconds.append(row.latency)
+            if row.latency and row.usage.completion_tokens:
+                speeds.append(row.usage.completion_tokens / row.latency)
     alike = AlikeTexts(name)
     alike.add(samples)
     table = ScoredTable(Run(name, samples), scorers)
-    if known is not None and all(row.key in known for row in answers):
-        table.outcomes = [known[row.key] for row in answers]
+    if known is not None and len(known) >= len(answers):
+        kept = [known[row.key] for row in answers if row.key in known]
+        if len(kept) == len(answers):
+            table.outcomes = kept
     score, curve = score_run(table), []
     if requests and requests[-1].sample:
         from gradeschool.scoring.at_k import ballots_by_problem
         from gradeschool.scoring.at_k import curve as curve_of
 
         curve = curve_of(ballots_by_problem(table))
-    thinking = [row.usage.reasoning_tokens for row in answers]
-    timed = [(row.latency, row.usage.completion_tokens or 0) for row in answers if row.latency]
     fields = {
         **score.as_json(),
-        "at_k": [point.as_json() for point in curve],
+        "at_k": [point.as_json() for point in curve] if curve else [],
         "requested": len(requests),
-        "failed": len(pairs) - len(answers),
-        "missing": len(requests) - len(pairs),
+        "failed": len(samples) - len(answers),
+        "missing": len(requests) - len(samples),
         "truncated": score.forms.truncated if score.forms else 0,
         "empty": score.forms.empty if score.forms else 0,
-        "errors": dict(Counter(row.cause for _, row in pairs if row.error).most_common()),
-        "answered_by": dict(Counter(row.model for row in answers if row.model)),
-        "deviations": dict(Counter(each for _, row in pairs for each in row.deviations)),
+        "errors": dict(errors.most_common()),
+        "answered_by": dict(models),
+        "deviations": dict(deviations),
         "alike": alike.conclude(),
-        "prompt_tokens": sum(row.usage.prompt_tokens or 0 for row in answers),
-        "completion_tokens": sum(row.usage.completion_tokens or 0 for row in answers),
-        "latency": quantiles([row.latency for row in answers if row.latency is not None]),
-        "tokens_per_second": quantiles([tokens / each for each, tokens in timed if tokens]),
+        "latency": quantiles(seconds),
+        "tokens_per_second": quantiles(speeds),
+        **tokens,
     }
-    if any(tokens is not None for tokens in thinking):
-        fields["reasoning_tokens"] = sum(filter(None, thinking))
     return score, curve, fields
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:
     """Return the median, the 90th and the 99th percentile, {} for no values."""
-    ranked = sorted(values)
-    return {
-        f"p{share}": round(ranked[min(len(ranked) - 1, len(ranked) * share // 100)], 3)
-        for share in ((50, 90, 99) if ranked else ())
-    }
+    ranked, shares = sorted(values), {}
+    for share in (50, 90, 99) if ranked else ():
+        place = min(len(ranked) - 1, len(ranked) * share // 100)
+        shares[f"p{share}"] = round(ranked[place], 3)
+    return shares

@@ -55,8 +55,11 @@ class RunPlan:
         """
         whole = self.dataset.problems
         rendered = self.problems if self.problems == whole[: len(self.problems)] else whole
-        prompts = self.protocol.render(rendered, self.shots.problems if self.shots else ())
-        return dict(zip((problem.id for problem in rendered), prompts, strict=True))
+        rendering = self.protocol.render(rendered, self.shots.problems if self.shots else ())
+        prompts = {}
+        for problem, prompt in zip(rendered, rendering, strict=True):
+            prompts[problem.id] = prompt
+        return prompts
 
     def requests(self, identity: str) -> list[Request]:
         """Return the requests to the model with this identity, by problem."""
@@ -132,15 +135,20 @@ def make_manifest(
 def facts_of(plan: RunPlan) -> dict[str, Any]:
     """Return protocol, dataset, shots and decoding for run.json."""
     protocol = plan.protocol
-    own = {"base": protocol.base, "changes": dict(protocol.changes), "file": plan.file}
+    described = {
+        "name": protocol.name,
+        "digest": protocol.digest(),
+        "scorers": list(protocol.scorers),
+        "source": protocol.source,
+    }
+    if protocol.base:
+        described["base"] = protocol.base
+    if protocol.changes:
+        described["changes"] = dict(protocol.changes)
+    if plan.file:
+        described["file"] = plan.file
     return {
-        "protocol": {
-            "name": protocol.name,
-            "digest": protocol.digest(),
-            "scorers": list(protocol.scorers),
-            "source": protocol.source,
-            **{name: value for name, value in own.items() if value},
-        },
+        "protocol": described,
         "dataset": {"name": plan.dataset.name, "sha256": plan.dataset.sha256},
         "shots": {"name": plan.shots.name, "sha256": plan.shots.sha256} if plan.shots else None,
         "decoding": {**asdict(plan.decoding), "stop": list(plan.decoding.stop)},

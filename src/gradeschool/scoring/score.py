@@ -272,18 +272,6 @@ class ScorerResult:
         """Return the number of completions that the scorer judged: all except the errors."""
         return self.correct + self.wrong + self.no_answer
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return {
-            "correct": self.correct,
-            "wrong": self.wrong,
-            "no_answer": self.no_answer,
-            "error": self.error,
-            "accuracy": self.accuracy if self.judged and not self.accuracy_bounds else None,
-            **({"accuracy_bounds": list(self.accuracy_bounds)} if self.accuracy_bounds else {}),
-            "ci95": list(self.ci95) if self.judged else None,
-        }
-
 
 class Forms(NamedTuple):
     """Counts of completions by form; n: those whose form is known. One may have several forms."""
@@ -339,7 +327,20 @@ class RunScore:
 
     def as_json(self) -> dict[str, Any]:
         """Return {"run", "n", "forms", "scorers": {name: ...}}; other facts if there are any."""
-        flags = {name: agreement._asdict() for name, agreement in self.flags.items()}
+        flags, scorers = {}, {}
+        for name, agreement in self.flags.items():
+            flags[name] = agreement._asdict()
+        for result in self.scorers:
+            bounds, is_judged = result.accuracy_bounds, result.judged > 0
+            scorers[result.scorer] = {
+                "correct": result.correct,
+                "wrong": result.wrong,
+                "no_answer": result.no_answer,
+                "error": result.error,
+                "accuracy": result.accuracy if is_judged and not bounds else None,
+                **({"accuracy_bounds": list(bounds)} if bounds else {}),
+                "ci95": list(result.ci95) if is_judged else None,
+            }
         return {
             "run": self.run,
             "n": self.n,
@@ -347,7 +348,7 @@ class RunScore:
             **({"samples_per_problem": list(self.samples)} if self.samples else {}),
             **({"platinum": self.platinum.as_json()} if self.platinum else {}),
             **({"flags": flags} if flags else {}),
-            "scorers": {score.scorer: score.as_json() for score in self.scorers},
+            "scorers": scorers,
         }
 
 
@@ -438,7 +439,10 @@ def score_counts(run: str, n: int, counts: Mapping[Key, int], scorers: Sequence[
             )  # fmt: skip
     shown_forms = None
     if forms:
-        of_form = [sum(n for bits, n in forms.items() if bits >> i & 1) for i in range(len(NAMES))]
+        of_form = [0] * len(NAMES)
+        for bits, times in forms.items():
+            for place in range(len(NAMES)):
+                of_form[place] += times * (bits >> place & 1)
         shown_forms = Forms(forms.total(), *of_form)
     return RunScore(
         run,
