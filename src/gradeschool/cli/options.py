@@ -215,7 +215,8 @@ def files_and_scorers(
         raise InputError(
             f"no file is given, only scorers: {', '.join(map(repr, named))}; give a FILE"
         )
-    return files, marked_scorers(tuple(dict.fromkeys((*scorers, *named))), marks)
+    chosen = tuple(dict.fromkeys((*scorers, *named)))
+    return files, marked_scorers(chosen, marks) if marks else chosen
 
 
 def is_pipe(name: str) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +31,9 @@ from gradeschool.cli.options import (
 )
 from gradeschool.percentages import count
 from gradeschool.reports.printable import say
+
+if TYPE_CHECKING:
+    from gradeschool.scoring.score import RunScore
 
 
 @click.command(cls=FileVerb)
@@ -73,9 +77,7 @@ def command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
-    from gradeschool.formats.own_run import manifest_of
     from gradeschool.protocols.registry import all_scorers, get_vote
-    from gradeschool.reports.terminal import disagrees, flag_line, quoted
     from gradeschool.scoring.score import score_sources
     from gradeschool.scoring.sources import open_sources, split_run
     from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
@@ -101,11 +103,14 @@ def command(
     tables = open_sources(paths, read_options(dataset), warn)
     if engine != "ray" and (remote := [table.name for table in tables if not table.parts]):
         raise click.UsageError(f"an address such as {remote[0]!r} needs --engine ray")
-    scored_on = {table.dataset.name for table in tables}
-    here = scored_on.pop() if len(scored_on) == 1 else ""
+    here = tables[0].dataset.name
+    if any(table.dataset.name != here for table in tables):
+        here = ""
     if names:
         headline = chosen[0].name
     else:
+        from gradeschool.formats.own_run import manifest_of
+
         manifests = [manifest_of(Path(split_run(path)[0])) for path in paths]
         warn_of_own_scorer(manifests)
         headline, chosen = headline_scorer(manifests), choose_scorers((), here)
@@ -135,11 +140,7 @@ def command(
         from gradeschool.scoring.at_k import votes_on
 
         voted = votes_on([Path(path) for path in paths], votes, read_options(dataset), warn)
-    options = options_as_typed(dataset)
-    flagged = {run.run: flag_line(run, headline, options) for run in scores if run.flags}
-    for run in scores:
-        if run.flags and disagrees(run.flags[headline]):
-            warn(f"{run.run}: {flagged[run.run]}")
+    flagged = _compare_flags(scores, headline, dataset)
     if as_json:
         fields: dict[str, Any] = {"runs": [run.as_json() for run in scores]}
         print_json(fields | ({"votes": [asdict(vote) for vote in voted]} if voted else {}))
@@ -148,30 +149,49 @@ def command(
 
         console = stdout_console()
         terminal.print_scores(scores, console, None if names else headline)
-        agreements = [run.flags[headline] for run in scores if run.flags]
-        if flagged and all(each.agree == each.n for each in agreements):
-            flagged = {}
-            say(f"the file's own flags agree with {headline} on every completion")
-        for name, line in flagged.items():
-            say(f"{name}: {line}")
+        for line in flagged:
+            say(line)
         if not any(map(is_pipe, files)):  # the command under the table reads the files again
             comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
+            options = options_as_typed(dataset)
             for line in terminal.spread_lines(scores, comparable, headline, options):
                 say(line)
         if voted:
             terminal.print_votes(voted, console)
-    is_failed = False
+    is_failed, faults = False, 0
     for run in scores:
+        faults += run.faults
         for result in run.scorers if names else [run.result(headline)]:
             is_failed = is_failed or result.error > 0
             if result.error > run.failed:
+                from gradeschool.reports.terminal import quoted
+
                 judged = ", and its accuracy is between all of them wrong and all right"
                 warn(
                     f"{result.scorer} fails on {result.error - run.failed} of "
                     f"{count(run.n - run.failed, 'completion')} of {run.run!r}"
                     f"{judged if result.judged else ''}; why: gradeschool explain "
-                    f"{quoted(run.origin)}{options} --scorer {quoted(result.scorer)}"
+                    f"{quoted(run.origin)}{options_as_typed(dataset)} --scorer "
+                    f"{quoted(result.scorer)}"
                 )
-    exit_for_faults(sum(run.faults for run in scores))
+    if faults:
+        exit_for_faults(faults)
     if is_failed:
         sys.exit(3)
+
+
+def _compare_flags(scores: Sequence[RunScore], headline: str, dataset: str | None) -> list[str]:
+    """Return lines on how the files' own flags agree with the headline scorer; warn if few do."""
+    lines, all_agree = [], True
+    for run in scores:
+        if run.flags:
+            from gradeschool.reports.terminal import disagrees, flag_line
+
+            line = f"{run.run}: {flag_line(run, headline, options_as_typed(dataset))}"
+            if disagrees(run.flags[headline]):
+                warn(line)
+            lines.append(line)
+            all_agree = all_agree and run.flags[headline].agree == run.flags[headline].n
+    if lines and all_agree:
+        return [f"the file's own flags agree with {headline} on every completion"]
+    return lines

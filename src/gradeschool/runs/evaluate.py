@@ -189,8 +189,10 @@ class Session:
                 return
             pairs = [(row.text, each.problem) for each, row in self.answered()]
             outcomes = self.scorers.outcomes_of(pairs)
-            looks.look([(problem.id, each[0])
-                        for (_, problem), each in zip(pairs, outcomes, strict=True)], size)
+            looks.look(
+                [(problem.id, each[0]) for (_, problem), each in zip(pairs, outcomes, strict=True)],
+                size,
+            )
             manifest["until"] = looks.as_json()
             write_json(path, manifest)
             if looks.is_narrow:
@@ -287,7 +289,8 @@ def summarise(
     outcomes already computed, by key; ignored unless complete. The curve is empty for one
     sample per problem. `answered_by` counts the model names in replies.
     """
-    samples, answers = [], []
+    samples: list[Sample] = []
+    answers: list[Completion] = []
     errors, models, deviations = Counter[str](), Counter[str](), Counter[str]()
     tokens = {"prompt_tokens": 0, "completion_tokens": 0}
     seconds: list[float] = []

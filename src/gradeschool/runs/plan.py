@@ -135,7 +135,7 @@ def make_manifest(
 def facts_of(plan: RunPlan) -> dict[str, Any]:
     """Return protocol, dataset, shots and decoding for run.json."""
     protocol = plan.protocol
-    described = {
+    described: dict[str, Any] = {
         "name": protocol.name,
         "digest": protocol.digest(),
         "scorers": list(protocol.scorers),

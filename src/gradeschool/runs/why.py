@@ -146,13 +146,8 @@ class GapAccount:
         }  # fmt: skip
 
 
-def _account(
-    scorer: str, expected: float, tallies: Sequence[Tally], causes: Sequence[GapCause], *more: Any
-) -> GapAccount:
-    ranked = sorted(causes, key=lambda cause: (cause.points is None, -(cause.points or 0.0)))
-    judged = sum(tally.judged for tally in tallies)
-    interval = clustered_wilson(tallies)
-    return GapAccount(scorer, expected, mean_share(tallies), interval, judged, tuple(ranked), *more)
+def _by_points(causes: Sequence[GapCause]) -> tuple[GapCause, ...]:
+    return tuple(sorted(causes, key=lambda each: (each.points is None, -(each.points or 0.0))))
 
 
 def explain_gap(
@@ -198,37 +193,33 @@ def explain_gap(
             revised += is_right(extract_final_answer(sample.text, problem.question), other.gold)
     # Of the texts without an answer, as many may be right as among the others.
     others = len(judged) - cut - empty
-    right = outcomes.count(Outcome.CORRECT) + unread.total()
-    share = right / others if others > 0 else 1.0
+    share = (outcomes.count(Outcome.CORRECT) + unread.total()) / others if others > 0 else 1.0
     ran_on = unread.pop(Failure.RUN_ON.value, 0)
+    kinds = ", ".join(f"{k} {kind}" for kind, k in unread.most_common(3))
     words, mends = "the server ends immediately, or keeps the answer in another field", DOCTOR
     for (cause_of_empty, remedy), n in reasons.most_common(1):
         words, mends = f"{n} have {cause_of_empty}", remedy
     causes = []
-
-    def add(name: str, n: int, noun: str, evidence: str, command: str, most: bool = False) -> None:
-        """Note a cause by its count; `most`: the points are an upper limit."""
+    # `most`: the points are an upper limit, and rare texts are not worth a line.
+    for name, n, noun, evidence, command, most in (
+        ("run-on", ran_on, "completion", "with the right answer and then another question, from "
+         f"which {scorer.name} extracts its answer", "evaluate with a protocol whose stop strings "
+         "end the answer, or a chat protocol", False),
+        ("extraction", unread.total(), "completion", f"with the right answer, which {scorer.name} "
+         f"does not read: {kinds}", f"gradeschool explain {place} --scorer {quote(scorer.name)} "
+         "gradeschool/reader", False),
+        (LABELS, revised, "miss misses", "right by the revised labels of GSM8K-Platinum",
+         f"gradeschool score {place} --labels platinum", False),
+        (LIMIT, cut, "miss misses", "cut before the answer; the points are the gain if as many are "
+         "right as among the others", "evaluate again with a larger --max-tokens", True),
+        ("empty completions", empty, "completion", f"without text: {words}", mends, True),
+        ("chat template", marked, "miss misses", "with special tokens or names of roles as text: "
+         "the model's chat template is not applied, or applied twice", DOCTOR, True),
+    ):  # fmt: skip
         if n and (not most or n >= NOTABLE * len(judged)):
             points = 100 * n * (share if most else 1) / len(judged)
-            named = count(n, *noun.split())
-            causes.append(GapCause(name, points, f"{named} {evidence}", command, most))
-
-    add("run-on", ran_on, "completion", "with the right answer and then another question, from "
-        f"which {scorer.name} extracts its answer",
-        "evaluate with a protocol whose stop strings end the answer, or a "
-        "chat protocol")  # fmt: skip
-    kinds = ", ".join(f"{k} {kind}" for kind, k in unread.most_common(3))
-    scored_by = quote(scorer.name)
-    add("extraction", unread.total(), "completion", f"with the right answer, which {scorer.name} "
-        f"does not read: {kinds}",
-        f"gradeschool explain {place} --scorer {scored_by} gradeschool/reader")  # fmt: skip
-    add(LABELS, revised, "miss misses", "right by the revised labels of GSM8K-Platinum",
-        f"gradeschool score {place} --labels platinum")  # fmt: skip
-    add(LIMIT, cut, "miss misses", "cut before the answer; the points are the gain if as many are "
-        "right as among the others", "evaluate again with a larger --max-tokens", True)  # fmt: skip
-    add("empty completions", empty, "completion", f"without text: {words}", mends, True)
-    add("chat template", marked, "miss misses", "with special tokens or names of roles as text: "
-        "the model's chat template is not applied, or applied twice", DOCTOR, True)  # fmt: skip
+            named = f"{count(n, *noun.split())} {evidence}"
+            causes.append(GapCause(name, points, named, command, most))
     # Settings can cost points as well; only a second run measures how many.
     half = int(median(len(sample.text.split()) for sample in judged))
     if 0 < half < SHORT_WORDS:
@@ -237,10 +228,8 @@ def explain_gap(
             "examples may be missing", "gradeschool protocols prompts PROTOCOL -n 1, then evaluate "
             "with a chain-of-thought protocol"))  # fmt: skip
     if changes:
-        evidence = f"not the protocol's: {', '.join(changes)}"
-        causes.append(
-            GapCause("changed settings", None, evidence, "evaluate without these options")
-        )
+        evidence, command = f"not the protocol's: {', '.join(changes)}", "evaluate without these"
+        causes.append(GapCause("changed settings", None, evidence, f"{command} options"))
     heat = mapping(manifest.get("decoding")).get("temperature")
     if heat and manifest.get("samples") == 1:
         evidence = f"one sample at temperature {heat}: another seed gives another score"
@@ -251,7 +240,9 @@ def explain_gap(
         evidence = f"the weights are {precision}; published scores are of 16 bits"
         command = "evaluate the model in BF16 or F16, then give that run as --expected-run"
         causes.append(GapCause("precision", None, evidence, command))
-    return _account(scorer.name, expected, list(table.tallies().values()), causes)
+    tallies = list(table.tallies().values())
+    return GapAccount(scorer.name, expected, mean_share(tallies), clustered_wilson(tallies),
+                      len(judged), _by_points(causes))  # fmt: skip
 
 
 # Beside a run with the expected score
@@ -273,20 +264,19 @@ def read_settings(chosen: SourceRun) -> RecordedSettings:
         models = sorted({sample.model for sample in run.samples if sample.model})
         values = recorded({names.MODEL: ", ".join(models) or None})
         record = RecordedSettings("recorded completions", values)
+    derived: dict[str, Any] = {}
+    if counts := Counter(sample.problem.id for sample in run.samples if sample.problem):
+        derived[names.SAMPLES] = Counter(counts.values()).most_common(1)[0][0]
     prompts = [request.prompt for request in record.requests.values() if request.prompt is not None]
-    forms = sorted({"chat messages" if prompt.is_chat else "one text" for prompt in prompts})
-    systems = {turn.content for prompt in prompts for turn in prompt.messages[:1]
-               if turn.role == "system"} or {"none"}  # fmt: skip
-    counts = Counter(sample.problem.id for sample in run.samples if sample.problem is not None)
-    derived: dict[str, Any] = {names.FORM: " and ".join(forms) or None}
-    derived[names.SAMPLES] = (
-        max(Counter(counts.values()).items(), key=lambda n: n[1])[0] if counts else None
-    )
     if prompts:
+        forms = {"chat messages" if prompt.is_chat else "one text" for prompt in prompts}
+        systems = {turn.content for prompt in prompts for turn in prompt.messages[:1]
+                   if turn.role == "system"} or {"none"}  # fmt: skip
+        derived[names.FORM] = " and ".join(sorted(forms))
         several = f"{len(systems)} different ones"
         derived[names.SYSTEM] = several if len(systems) > 1 else next(iter(systems))
-    values = {**recorded(derived), **record.values}
-    if values.get(names.SYSTEM) == "none" and prompts:
+    values = {**derived, **record.values}
+    if prompts and values[names.SYSTEM] == "none":
         values[names.SYSTEM] = derived[names.SYSTEM]
     return RecordedSettings(record.kind, values, record.requests, record.scorer)
 
@@ -341,6 +331,18 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
     return RecordedSettings("run folder", recorded(values), requests, scorer_of(manifest) or "")
 
 
+class _Pair(NamedTuple):
+    """The samples of one problem in two runs, and what is recorded of their requests.
+
+    same_prompt: whether both prompts have the same bytes; None if one is not recorded.
+    """
+
+    here: Sample
+    there: Sample
+    requests: tuple[RecordedRequest, RecordedRequest]
+    same_prompt: bool | None
+
+
 def explain_difference(
     runs: tuple[Run, Run],
     records: tuple[RecordedSettings, RecordedSettings],
@@ -360,9 +362,8 @@ def explain_difference(
         for sample in run.samples:
             if (problem := sample.problem) is None or sample.error:
                 continue
-            outcomes.append(
-                (problem.id, judges[place].outcomes_of([(sample.text, problem)])[0][place])
-            )
+            [outcome] = judges[place].outcomes_of([(sample.text, problem)])
+            outcomes.append((problem.id, outcome[place]))
             question = " ".join(problem.question.split()) or f"id {problem.id}"
             by_question[question, sample.sample] = sample
         counted = tally_by_problem(outcomes)
@@ -370,7 +371,15 @@ def explain_difference(
             raise nothing_judged(run.name, scorer.name)
         tallies.append(list(counted.values()))
         keyed.append(by_question)
-    pairs = [(here, keyed[1][key]) for key, here in keyed[0].items() if key in keyed[1]]
+    pairs = []
+    for key, here in keyed[0].items():
+        if (there := keyed[1].get(key)) is not None:
+            sent = (records[0].requests.get(here.row, RecordedRequest()),
+                    records[1].requests.get(there.row, RecordedRequest()))  # fmt: skip
+            a, b = sent[0].prompt, sent[1].prompt
+            is_known = a is not None and b is not None
+            same = a == b or prompt_bytes(a) == prompt_bytes(b) if a and b and is_known else None
+            pairs.append(_Pair(here, there, sent, same))
     if not pairs:
         raise InputError(
             f"{runs[0].name!r} and {runs[1].name!r} have no sample of the same problem; give two "
@@ -381,15 +390,15 @@ def explain_difference(
     rest = 100 * (expected - mean_share(tallies[0])) - sum(points.values())
     lone = sum(len(run.samples) for run in runs) - 2 * judged
     points, changed = {SET: rest, **points}, {SET: lone, **changed}
-    here, there = ({**record.values, names.SCORER: scorer.name}
-                   for record, scorer in zip(records, scorers, strict=True))  # fmt: skip
-    settings = [
-        (name, here.get(name), there.get(name))
-        for name in names.SETTINGS
-        if here.get(name) != there.get(name)
-    ]
-    known = {name: f"{name}: {a} here, {b} there"
-             for name, a, b in settings if a is not None and b is not None}  # fmt: skip
+    settings, known = [], {}
+    for name in names.SETTINGS:
+        first, second = (record.values.get(name) for record in records)
+        if name == names.SCORER:
+            first, second = (scorer.name for scorer in scorers)
+        if first != second:
+            settings.append((name, first, second))
+            if first is not None and second is not None:
+                known[name] = f"{name}: {first} here, {second} there"
     causes = []
     for change, gain in points.items():
         if abs(gain) >= LEAST_POINTS:
@@ -399,12 +408,15 @@ def explain_difference(
             words = "; ".join(known[name] for name in shown[:3])
             words = words or "no recorded setting explains it"
             causes.append(GapCause(title, gain, f"{changed[change]:,} completions: {words}"))
-    notes = tuple(_notes(pairs, records))
-    return _account(scorers[0].name, expected, tallies[0], causes, tuple(settings), notes)
+    return GapAccount(
+        scorers[0].name, expected, mean_share(tallies[0]), clustered_wilson(tallies[0]),
+        sum(tally.judged for tally in tallies[0]), _by_points(causes), tuple(settings),
+        tuple(_notes(pairs)),
+    )  # fmt: skip
 
 
 def _points_of_changes(
-    pairs: Sequence[tuple[Sample, Sample]],
+    pairs: Sequence[_Pair],
     records: tuple[RecordedSettings, RecordedSettings],
     judges: tuple[ScorerSet, ScorerSet],
 ) -> tuple[dict[str, float], dict[str, int], int]:
@@ -414,7 +426,7 @@ def _points_of_changes(
     same_limit = limits[0] is not None and limits[0] == limits[1]
     order = (LABELS, SCORER, STOP, LIMIT, PROMPTS, TEXTS)
     gained, changed, judged = Counter[str](), Counter[str](), 0
-    for here, there in pairs:
+    for here, there, _, same_prompt in pairs:
         assert here.problem is not None and there.problem is not None  # noqa: S101
         text, problem, scorer = here.text, here.problem, 0
         outcome = judges[0].outcomes_of([(text, problem)])[0][0]
@@ -432,7 +444,7 @@ def _points_of_changes(
             elif name == LIMIT:
                 if not same_limit and (_is_cut_of(here, there) or _is_cut_of(there, here)):
                     text = there.text
-            elif name == TEXTS or _same_prompt(here, there, records) is False:
+            elif name == TEXTS or same_prompt is False:
                 text = there.text
             if (text, problem, scorer) != before:
                 outcome = judges[1].outcomes_of([(text, problem)])[0][scorer]
@@ -454,57 +466,40 @@ def _is_cut_of(short: Sample, long: Sample) -> bool:
     return longer and not ended and bool(start) and long.text.startswith(start)
 
 
-def _requests(
-    here: Sample, there: Sample, records: Sequence[RecordedSettings]
-) -> list[RecordedRequest]:
-    """Return what is recorded of the requests of two samples."""
-    pairs = zip(records, (here, there), strict=True)
-    return [record.requests.get(sample.row, RecordedRequest()) for record, sample in pairs]
-
-
-def _same_prompt(here: Sample, there: Sample, records: Sequence[RecordedSettings]) -> bool | None:
-    """Return whether both prompts have the same bytes; None if a prompt is not recorded."""
-    a, b = (request.prompt for request in _requests(here, there, records))
-    return None if a is None or b is None else a == b or prompt_bytes(a) == prompt_bytes(b)
-
-
-def _notes(
-    pairs: Sequence[tuple[Sample, Sample]], records: Sequence[RecordedSettings]
-) -> Iterator[str]:
+def _notes(pairs: Sequence[_Pair]) -> Iterator[str]:
     """Yield sentences on the texts and prompts of two runs."""
-    equal = sum(here.text == there.text for here, there in pairs)
+    equal = sum(pair.here.text == pair.there.text for pair in pairs)
     yield f"{equal:,} of {len(pairs):,} completions are identical"
-    same = [_same_prompt(*pair, records) for pair in pairs]
-    known = same.count(True) + same.count(False)
-    if not known:
+    same = [pair for pair in pairs if pair.same_prompt]
+    other = [pair for pair in pairs if pair.same_prompt is False]
+    if not same and not other:
         yield "the prompts are not recorded on both sides"
         return
-    yield f"prompts are equal for {same.count(True):,} of {known:,}"
-    if False in same:
-        pair = pairs[same.index(False)]
-        a, b = (_text(request.prompt) for request in _requests(*pair, records))
+    yield f"prompts are equal for {len(same):,} of {len(same) + len(other):,}"
+    if other:
+        texts = []
+        for request in other[0].requests:  # a chat as one text, with the roles
+            turns = request.prompt.as_messages() if request.prompt else []
+            text = "\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)
+            texts.append(text or (request.prompt.text if request.prompt else "") or "")
+        a, b = texts
         differing = (n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
         shared = next(differing, min(len(a), len(b)))
-        shown = [repr(text[max(0, shared - BEFORE) : shared + BEHIND]) for text in (a, b)]
+        shown = [repr(text[max(0, shared - BEFORE) : shared + BEHIND]) for text in texts]
         length = len(a[:shared].encode("utf-8", "surrogatepass"))
-        problem = pair[0].problem.id if pair[0].problem else "?"
+        problem = other[0].here.problem
         yield (
-            f"the prompts of problem {problem} differ after byte {length:,}: {shown[0]} here, "
-            f"{shown[1]} there"
+            f"the prompts of problem {problem.id if problem else '?'} differ after byte "
+            f"{length:,}: {shown[0]} here, {shown[1]} there"
         )
-    counts = ([request.prompt_tokens for request in _requests(*pair, records)]
-              for pair, is_same in zip(pairs, same, strict=True) if is_same)  # fmt: skip
-    more = Counter(b - a for a, b in counts if a is not None and b is not None and a != b)
+    more = Counter[int]()
+    for pair in same:
+        first, second = (request.prompt_tokens for request in pair.requests)
+        if first is not None and second is not None and first != second:
+            more[second - first] += 1
     for tokens, _ in more.most_common(1):
         equal_prompts = count(more.total(), "equal prompt has", "equal prompts have")
         yield (
             f"{equal_prompts} another number of tokens, such as {tokens:+d} there: a BOS token, or "
             "the chat template"
         )
-
-
-def _text(prompt: Prompt | None) -> str:
-    """Return a prompt as one text: the text that is sent, or the messages with their roles."""
-    if prompt is None or prompt.text is not None:
-        return "" if prompt is None else prompt.text or ""
-    return "\n".join(f"{turn['role']}: {turn['content']}" for turn in prompt.as_messages())
