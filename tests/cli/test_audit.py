@@ -28,15 +28,6 @@ def test_a_scorer_with_faults_ends_with_1_and_shows_the_smallest_example(
 
 
 @pytest.mark.slow
-def test_what_is_allowed_does_not_count(gradeschool: Command) -> None:
-    allow = ("--allow", "false-accept", "--allow", "false-reject")
-    ended = gradeschool("audit", ENDS_WITH, *SHORT, *allow)
-    assert ended.status == 0
-    assert re.search(r"\nallowed: suffix, ", ended.out)
-    assert re.search(r"\n0 findings, \d+ more allowed: [\d,]+ questions, seed 0\n", ended.out)
-
-
-@pytest.mark.slow
 def test_a_scorer_as_json(gradeschool: Command) -> None:
     ended = gradeschool("audit", "--scorer", "openai/2021", *SHORT, "--json", "--seed", 5)
     assert ended.status == 1

@@ -9,7 +9,6 @@ import pytest
 from gradeschool.verdict import Outcome
 from tests.support.command import Command, CommandResult
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.files import jsonl
 
 SCORERS = ("--scorer", "openai/2021", "--scorer", "multi-pattern", "-d", "sample")
 LONGEST_LINE = 500
@@ -123,22 +122,3 @@ def test_a_path_that_cannot_be_used_is_one_line(
     gradeschool: Command, tmp_path: Path, name: str, message: str
 ) -> None:
     check(gradeschool("score", tmp_path / name, *SCORERS), 2, message, tmp_path / name)
-
-
-def test_one_bad_file_stops_the_whole_table(gradeschool: Command, tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "5"}])
-    ended = gradeschool("score", path, tmp_path / "b.jsonl", *SCORERS, "--json")
-    assert ended.status == 2
-    assert "b.jsonl' does not exist" in ended.json()["error"]
-
-
-def test_names_of_runs_are_shown_escaped(gradeschool: Command, tmp_path: Path) -> None:
-    """Neither markup nor emoji nor escapes nor line breaks in a run's name reach the terminal."""
-    names = ["[/bold]", ":smile:", "\x1b[31m", "a\nb", "\ud800", "\u202e"]
-    path = jsonl(
-        tmp_path / "a.jsonl", [{"index": 0, "completion": "#### 5", "run": name} for name in names]
-    )
-    shown = ["[/bold]", ":smile:", "\\x1b[31m", "a\\nb", "\\ud800", "\\u202e"]
-    out = gradeschool("score", path, *SCORERS, columns=200).out
-    assert all(name in out for name in shown)
-    assert not any(name in out for name in names[2:])

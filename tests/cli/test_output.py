@@ -8,7 +8,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from gradeschool.reports.printable import printable, say, terminal
+from gradeschool.reports.printable import terminal
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
@@ -63,8 +63,3 @@ def test_a_console_escapes_text_and_keeps_its_own_styles() -> None:
     assert "\u202e" not in written
     assert written.count("\\x1b[31mred") == 4
     assert "\x1b[31m" in written  # our own red
-
-
-def test_say_escapes(capsys: pytest.CaptureFixture[str]) -> None:
-    say(HOSTILE)
-    assert capsys.readouterr() == (printable(HOSTILE) + "\n", "")

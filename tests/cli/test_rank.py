@@ -1,6 +1,5 @@
 """Check what `gradeschool rank` reports of published solutions, and what it refuses."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -46,13 +45,3 @@ def test_rank_reads_the_published_solutions(
     over = report["strategies"]["best"]["over"]["6b_finetuning"]
     assert over["difference"] == pytest.approx((515 - 286) / 1319)
     assert over["ci95"][0] > 0.14
-
-
-def test_rank_says_what_is_missing(gradeschool: Command, tmp_path: Path) -> None:
-    rows = [{"index": 0, "sample": sample, "completion": f"#### {sample}"} for sample in range(3)]
-    file = tmp_path / "answers.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    ended = gradeschool("verifier", "rank", file, "-d", "sample")
-    assert ended.status == 2
-    assert "has no verifier scores" in ended.err
-    assert "verifier score" in ended.err

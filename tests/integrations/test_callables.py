@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import gradeschool as package
-from gradeschool import Scores, load_dataset
-from gradeschool.answers.numbers import normalize
+from gradeschool import Scores
 from gradeschool.errors import InputError
 
 
-def knows(golds: dict[str, str]) -> Callable[[object], str]:
-    """A model that knows these answers and nothing else."""
+def test_a_function_gets_the_text_of_a_completion_protocol() -> None:
+    prompts: list[object] = []
 
     def model(prompt: object) -> str:
-        text = prompt if isinstance(prompt, str) else json.dumps(prompt, ensure_ascii=False)
-        results = [gold for question, gold in golds.items() if question[:40] in text]
-        return f"#### {results[0]}" if results else "I do not know."
+        prompts.append(prompt)
+        return "#### 600"
 
-    return model
-
-
-@pytest.mark.parametrize("protocol", ["zero-shot/chat", "gradeschool/few-shot-cot"])
-def test_evaluate_asks_a_function_under_a_protocol(protocol: str) -> None:
-    problems = load_dataset("sample").problems[:6]
-    model = knows({problem.question: problem.gold for problem in problems[:4]})
-    scores = package.evaluate(model, protocol, "sample", limit=6)
+    scores = package.evaluate(model, "gradeschool/few-shot-cot", "sample", limit=2)
     assert isinstance(scores, Scores)
-    assert (len(scores), scores.correct) == (6, 4)
-    assert [normalize(v.answer.value) for v in scores.verdicts[:4] if v.answer] == [
-        normalize(problem.gold) for problem in problems[:4]
-    ]
+    assert (len(scores), scores.correct) == (2, 1)
+    assert all(isinstance(prompt, str) for prompt in prompts)
 
 
 def test_what_the_function_raises_is_raised() -> None:

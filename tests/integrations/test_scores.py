@@ -57,13 +57,6 @@ def test_misses_have_the_places_of_the_completions(tmp_path: Path) -> None:
     assert [index for index, _ in scores.misses()] == [2]
 
 
-def test_score_takes_the_question_of_a_row() -> None:
-    row = {"question": "How many minutes does she need?", "answer": "#### 120"}
-    text = "She needs 2 hours (120 minutes)."
-    assert package.score([text], [row]).correct == 1
-    assert package.score([text], ["120"]).correct == 0
-
-
 @pytest.mark.parametrize(
     ("texts", "golds", "scorer", "said"),
     [
@@ -81,20 +74,6 @@ def test_score_refuses_what_it_cannot_use(
 ) -> None:
     with pytest.raises(InputError, match=said):
         package.score(texts, golds, scorer)
-
-
-def right(completion: str, gold: str) -> bool:
-    """A scorer of the user: the gold is in the text."""
-    return gold in completion
-
-
-def test_a_function_scores_beside_published_scorers() -> None:
-    scores = package.score(["it is 18", "7"], [18, 8], [right, "openai/2021"])
-    assert [(each.scorer, each.correct) for each in scores.run.scorers] == [
-        ("test_scores.py:right", 1),
-        ("openai/2021", 0),
-    ]
-    assert "50.00 %" in repr(scores)
 
 
 def test_compare_takes_results_and_paths() -> None:

@@ -54,14 +54,6 @@ def test_all_scorers_have_no_long_line(gradeschool: Command) -> None:
     assert f"→ {letters[0]} right answer missed: format missing" in "".join(rest)
 
 
-def test_the_files_own_flags_are_compared(gradeschool: Command, tmp_path: Path) -> None:
-    rows = [{"index": 0, "completion": f"#### {n}", "correct": n != 5} for n in (600, 5, 6)]
-    result = gradeschool("explain", jsonl(tmp_path / "a.jsonl", rows), *SAMPLE, "--flags", "--json")
-    fields = result.json()
-    assert (fields["flags"], fields["differ"]) == (3, 1)
-    assert [case["completion"] for case in fields["cases"]] == ["#### 6"]
-
-
 def test_json_has_each_differing_completion(gradeschool: Command, tmp_path: Path) -> None:
     path = answers(tmp_path, "m")
     path.write_text(path.read_text() + "{oops\n")

@@ -56,14 +56,6 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, ending: str) -> No
     assert not re.search(rb"CreationDate|dc:date|20[2-9]\d-\d\d-\d\d|/Type3|<text", bodies[0])
 
 
-@pytest.mark.slow
-def test_edges_of_the_scale_and_single_points_are_drawn(tmp_path: Path) -> None:
-    for shares in ((0.0, 0.0), (1.0, 1.0), (0.5,)):
-        assert draw_curves([Panel({"a $ sign": dots(*shares)}, "k")], tmp_path / "x.svg") > 2000
-    two = [Panel({"bare": [Dot(1, 0.5), Dot(8000, 0.6)]}, "k"), Panel({"6B": dots(0.2, 0.3)}, "k")]
-    assert draw_curves(two, tmp_path / "x.svg") > 2000
-
-
 def test_figures_of_a_run_show_their_numbers() -> None:
     results = [ScorerResult("s", n, 100 - n, 0, 0, n / 100, wilson(n, 100)) for n in (93, 88)]
     accuracies = [AccuracyRow("a (+2)", results[0], own=True), AccuracyRow("b$x$", results[1])]

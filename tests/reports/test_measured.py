@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.formats.own_run import manifest_of
-from gradeschool.reports.measured import dataset_title, measured, truncation_advice
+from gradeschool.reports.measured import measured, truncation_advice
 from gradeschool.scoring.score import Forms
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -109,12 +109,6 @@ def test_a_prompt_that_no_key_proves_is_left_out(
     data = blocks(report(gradeschool, changed_run, tmp_path / "page.html"))
     assert data["data"]["prompted"] == [False]
     assert "prompts-0" not in data
-
-
-def test_datasets_have_titles() -> None:
-    assert dataset_title("gsm8k:test") == "the test split of GSM8K (Cobbe et al. 2021)"
-    assert dataset_title("fresh:7") == "fresh problems, fresh:7"
-    assert dataset_title("mine.jsonl") == "the problems of mine.jsonl"
 
 
 ADVICE = {

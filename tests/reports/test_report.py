@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-import shutil
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -146,16 +145,6 @@ def test_a_template_shows_the_printable_text(value: str) -> None:
     assert parsed.text == printable(value, keep="\n\t")
 
 
-def test_a_run_of_errors_has_no_accuracy(gradeschool: Command, tmp_path: Path) -> None:
-    rows = ({"index": 0, "run": "bad", "error": "http 500: <b>boom</b>"},
-            {"index": 1, "run": "good", "completion": "#### 5"})  # fmt: skip
-    answers = written(tmp_path / "answers.jsonl", *rows)
-    page = report(gradeschool, tmp_path / "page.html", f"{answers}#bad", *ON_SAMPLE)
-    assert "No completion of this run could be judged; 1 error." in shown(page)
-    assert 'class="figure"' not in page
-    assert [row["error"] for row in blocks(page)["texts-0"]] == ["http 500: <b>boom</b>"]
-
-
 @pytest.mark.parametrize("ending", ["html", "md"])
 def test_an_incomplete_or_changed_run_says_so(
     gradeschool: Command, run_folder: Path, tmp_path: Path, ending: str
@@ -225,16 +214,6 @@ def test_rates_are_of_the_texts_and_errors_of_all_samples(
     }
     assert listed["Truncated, empty, run-on"] == "1 truncated, 0 empty, 0 ran on, of 1"
     assert ", 3 errors left out" in shown(path.read_text())
-
-
-def test_several_runs_stand_beside_each_other(
-    gradeschool: Command, run_folder: Path, tmp_path: Path
-) -> None:
-    again = shutil.copytree(run_folder, tmp_path / "again")
-    page = report(gradeschool, tmp_path / "page.html", run_folder, again)
-    assert page.count('class="run"') == 2
-    assert "exact McNemar test" in page and "+0.00" in page
-    assert len(set(blocks(page)["data"]["runs"])) == 2
 
 
 def test_tokens_and_finish_reasons_are_shown(
