@@ -32,10 +32,7 @@ class ValuedSolution(NamedTuple):
     valued: TokenValues
 
     def parts(self, low: float, high: float) -> list[tuple[str, float, int]]:
-        """Return each token, the value after it, and its colour: 0 for low to BINS for high.
-
-        Values outside of these have the last colours.
-        """
+        """Return each token, the value after it, and its colour: 0 for low to BINS for high."""
         width = max(high - low, 1e-9)
         return [
             (token, value, round(BINS * min(max((value - low) / width, 0.0), 1.0)))
@@ -69,18 +66,27 @@ def heatmap(runs: Sequence[Judged]) -> str:
             "`gradeschool verifier score --tokens`"
         )
     values = sorted(value for item in shown for value in item.valued.values)
-    edge = len(values) // OUTSIDE
-    middle = median(item.valued.score for item in shown)
+    edge, middle = len(values) // OUTSIDE, median(item.valued.score for item in shown)
     medians, kinds = [], []
     for words, target in (("correct", True), ("not correct", False)):
-        some = [item for item in shown if item.correct is target]
+        some = sorted((item for item in shown if item.correct is target),
+                      key=lambda item: item.valued.score)  # fmt: skip
         if some:
-            score = median(item.valued.score for item in some)
-            medians.append(f"{score:.2f} of {len(some):,} {words}")
-        high = [item for item in some if item.valued.score >= middle]
+            medians.append(f"{median(item.valued.score for item in some):.2f} of {len(some):,} "
+                           f"{words}")  # fmt: skip
+        falling = sorted(some, key=lambda item: -item.valued.score)
+        high = [item for item in falling if item.valued.score >= middle]
         low = [item for item in some if item.valued.score < middle]
-        kinds.append((f"{words.capitalize()}, scored high", _clearest(high, -1)))
-        kinds.append((f"{words.capitalize()}, scored low", _clearest(low, 1)))
+        for level, clearest in (("high", high), ("low", low)):
+            texts: dict[str, dict[str, ValuedSolution]] = {}  # by problem
+            for item in clearest:
+                texts.setdefault(item.problem.id, {}).setdefault(item.sample.text, item)
+            turns = sorted(
+                (turn, place, item) for place, of in enumerate(texts.values())
+                for turn, item in enumerate(of.values())
+            )  # fmt: skip
+            kinds.append((f"{words.capitalize()}, scored {level}",
+                          [item for *_, item in turns[:EACH]]))  # fmt: skip
     return render(
         "heatmap.html",
         runs[0].name if len(runs) == 1 else f"{len(runs)} runs",
@@ -93,15 +99,3 @@ def heatmap(runs: Sequence[Judged]) -> str:
         high=values[-1 - edge],
         kinds=kinds,
     )
-
-
-def _clearest(shown: Sequence[ValuedSolution], sign: int) -> list[ValuedSolution]:
-    """Return the EACH solutions with the clearest scores, of different problems if possible."""
-    texts: dict[str, set[str]] = {}  # by problem
-    turns: list[tuple[int, ValuedSolution]] = []
-    for item in sorted(shown, key=lambda item: sign * item.valued.score):
-        known = texts.setdefault(item.problem.id, set())
-        if item.sample.text not in known:
-            turns.append((len(known), item))
-            known.add(item.sample.text)
-    return [item for _, item in sorted(turns, key=lambda turn: turn[0])[:EACH]]

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from gradeschool.datasets.step_labels import LabelledSteps
-from gradeschool.percentages import bounds, decimals, percent, point_bounds, points
+from gradeschool.percentages import bounds, decimals, gain, percent
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
@@ -26,9 +26,7 @@ HALVES = (
 
 def as_json(value: Any) -> Any:
     """Return records as JSON values: objects by field names, an interval as a list."""
-    if isinstance(value, Interval):
-        return list(value)
-    if hasattr(value, "_asdict"):
+    if hasattr(value, "_asdict") and not isinstance(value, Interval):
         value = value._asdict()
     elif is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
@@ -50,28 +48,23 @@ def print_ranking(
         soft_wrap=True,
     )
     others = [MAJORITY, *baselines]
-    columns = ["right", "95 % interval"]
-    for name in others:
-        columns += [f"over {printable(name, keep='')}", "95 % interval"]
-    table = simple_table(["strategy"], columns)
+    over = [f"over {printable(name, keep='')}" for name in others]
+    table = simple_table(["strategy"], ["right", "95 % interval", *over])
     for name, outcomes in baselines.items():
         clusters = list(outcomes.values())
-        cells = [percent(mean_share(clusters)), bounds(clustered_wilson(clusters))]
-        table.add_row(f"baseline {printable(name, keep='')}", *cells, *["", ""] * len(others))
+        table.add_row(f"baseline {printable(name, keep='')}", percent(mean_share(clusters)),
+                      bounds(clustered_wilson(clusters)))  # fmt: skip
     for result in ranking["strategies"].values():
-        cells = [percent(result["accuracy"]), bounds(result["ci95"])]
-        for name in others:
-            more = result["over"].get(name)
-            cells += [points(more.difference), point_bounds(more.ci95)] if more else ["", ""]
-        table.add_row(result["title"], *cells)
+        more = (result["over"].get(name) for name in others)
+        gains = (gain(each.difference, each.ci95, 2) if each else "" for each in more)
+        table.add_row(result["title"], percent(result["accuracy"]), bounds(result["ci95"]), *gains)
     console.print(table)
     columns = ["all completions", "within problems", "95 % interval", "problems"]
     table = simple_table(["score"], columns, "AUC of correct against wrong")
     for name, each in ranking["auc"].items():
-        inside = each.within_ci95
-        interval = "" if inside is None else f"{inside.low:.3f} - {inside.high:.3f}"
-        cells = [decimals(each.overall), decimals(each.within), interval, str(each.problems)]
-        table.add_row(SCORE_NAMES[name], *cells)
+        interval = " - ".join(f"{bound:.3f}" for bound in each.within_ci95 or ())
+        table.add_row(SCORE_NAMES[name], decimals(each.overall), decimals(each.within), interval,
+                      str(each.problems))  # fmt: skip
     console.print(table)
     if ranking["most_completions"] > 1:
         names = [name for name in ranking["curves"] if name != MEAN]
@@ -92,18 +85,14 @@ def print_ranking(
     )
 
 
-# Benchmarks of steps
-
-
 def print_bench(
     rows: Sequence[LabelledSteps], results: Sequence[Mapping[str, Any]], console: Console
 ) -> None:
     """Print F1 of every scorer with its accuracies, thresholds and PRMScore."""
     columns = ["F1", "95 % interval", "erroneous", "correct", "AUC", "no prediction"]
-    table = simple_table(["scorer"], columns)
-    thresholds = []
+    table, thresholds, lines = simple_table(["scorer"], columns), [], []
     for result in results:
-        name = printable(result["name"], keep="")
+        name, chosen = printable(result["name"], keep=""), result["thresholds"]
         table.add_row(
             name,
             "" if result["f1"] is None else percent(result["f1"]),
@@ -113,28 +102,24 @@ def print_bench(
             decimals(result["auc"]),
             str(result["unanswered"]),
         )
-        if result["thresholds"]:
-            thresholds.append(f"{name} {' and '.join(map('{:.4g}'.format, result['thresholds']))}")
-    console.print(table)
-    for result in results:
+        if chosen:
+            thresholds.append(f"{name} {' and '.join(map('{:.4g}'.format, chosen))}")
         if (prm := result["prm_score"]) is not None:
-            console.print(
-                f"PRMScore of {printable(result['name'], keep='')}: {percent(prm['score'])} (F1 of "
-                f"correct steps {percent(prm['f1'])}, of erroneous ones "
-                f"{percent(prm['negative_f1'])})",
-                soft_wrap=True,
-            )
-    console.print(
+            lines.append(f"PRMScore of {name}: {percent(prm['score'])} (F1 of correct steps "
+                         f"{percent(prm['f1'])}, of erroneous ones "
+                         f"{percent(prm['negative_f1'])})")  # fmt: skip
+    console.print(table)
+    lines.append(
         f"{len(rows)} solutions of {len({row.problem for row in rows})} problems, "
         f"{results[0]['erroneous']} erroneous. F1: harmonic mean of the accuracies on erroneous "
         "(the first wrong step is predicted exactly) and correct solutions. Intervals: "
-        f"{RESAMPLES:,} resamples of problems.",
-        soft_wrap=True,
+        f"{RESAMPLES:,} resamples of problems."
     )
     if thresholds:
         is_chosen = any(len(result["thresholds"] or ()) == FOLDS for result in results)
-        how = f" ({HALVES})" if is_chosen else ""
-        console.print(f"Thresholds: {'; '.join(thresholds)}{how}.", soft_wrap=True)
+        lines.append(f"Thresholds: {'; '.join(thresholds)}{f' ({HALVES})' * is_chosen}.")
+    for line in lines:
+        console.print(line, soft_wrap=True)
 
 
 def bench_json(
