@@ -296,7 +296,7 @@ cfg = dict(type=PromptTemplate, template=dict(round=[
     dict(role='HUMAN', prompt="{ASKED.format("How many?")}"),
     dict(role='BOT', prompt='1 + 1 = 2.\\nThe answer is 1?\\nThe answer is 2\\n'),
     dict(role='HUMAN', prompt="{ASKED.format("And 'now'?")}"),
-    dict(role='BOT', prompt="Three\\nThe answer is 1,003\\n"),
+    dict(role='BOT', prompt="Three. The answer is 1,003.\\n"),
     dict(role='HUMAN', prompt="{ASKED.format("{question}")}"),
 ]), path='opencompass/gsm8k')
 """
@@ -307,24 +307,5 @@ def test_shots_are_read_in_order(tmp_path: Path) -> None:
     path.write_text(CONFIG, "utf-8")
     assert [*config_shots(path)] == [
         ("How many?", "1 + 1 = 2.\nThe answer is 1?", "2"),
-        ("And 'now'?", "Three", "1,003"),
+        ("And 'now'?", "Three.", "1,003"),
     ]
-
-
-def test_a_conclusion_may_stand_in_the_last_sentence(tmp_path: Path) -> None:
-    path = tmp_path / "config.py"
-    path.write_text(
-        CONFIG.replace("\\nThe answer is 1,003\\n", ". The answer is 1,003.\\n"), "utf-8"
-    )
-    assert [*config_shots(path)][1][1:] == ("Three.", "1,003")
-    path.write_text(CONFIG.replace("The answer is 1,003", "1,003"), "utf-8")
-    with pytest.raises(DataError, match="example 2 does not end in 'The answer is N'"):
-        [*config_shots(path)]
-
-
-@pytest.mark.parametrize("text", ["", "x = dict(role='BOT', prompt='?')", "dict(role='HUMAN')"])
-def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "config.py"
-    path.write_text(text, "utf-8")
-    with pytest.raises(DataError, match="does not alternate HUMAN and BOT"):
-        [*config_shots(path)]
