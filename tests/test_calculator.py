@@ -100,31 +100,3 @@ def test_nothing_raises_and_values_are_bounded(text: str) -> None:
         assert max(abs(value.numerator), value.denominator) < 10**MOST_DIGITS
         assert re.fullmatch(r"-?\d+(\.\d{1,6})?", format_value(value))
         assert annotation_end(f"<<{text}=") in ("", f"{format_value(value)}>>")
-
-
-@given(
-    st.recursive(
-        st.integers(0, 999).map(str),
-        lambda inner: st.tuples(inner, st.sampled_from("+-*"), inner).map(
-            lambda t: f"({''.join(t)})"
-        ),
-        max_leaves=6,
-    )
-)
-def test_whole_numbers_are_computed_as_python_does(expression: str) -> None:
-    """Python computes the same of whole numbers."""
-    import ast
-    import operator
-
-    signs = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
-
-    def value(node: ast.expr) -> int:
-        if isinstance(node, ast.BinOp):
-            return int(signs[type(node.op)](value(node.left), value(node.right)))
-        assert isinstance(node, ast.Constant)
-        assert isinstance(node.value, int)
-        return node.value
-
-    plain = re.sub(r"\b0+(?=\d)", "", expression)
-    expected = value(ast.parse(plain, mode="eval").body)
-    assert evaluate(expression) == expected

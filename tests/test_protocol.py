@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradeschool.completion import Decoding, Prompt
+from gradeschool.completion import Decoding
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol, overrides
 
@@ -41,10 +41,6 @@ def test_the_digest_does_not_change_with_words_about_it() -> None:
     other = replace(PROTOCOL, summary="other words", source="another place")
     assert other.digest() == PROTOCOL.digest()
     assert len(PROTOCOL.digest()) == 12
-
-
-def test_the_example_is_a_rendered_problem() -> None:
-    assert PROTOCOL.example_prompt() == Prompt(text="Probe question 0?")
 
 
 def test_settings_that_differ_are_named_with_the_usual_value() -> None:

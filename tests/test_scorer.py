@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, ScorerFailure, clip, verbatim
+from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 from gradeschool.verdict import Answer, Outcome
 
 PROBLEM = Problem.from_gold("18")
@@ -67,10 +67,3 @@ def test_long_answers_are_cut_in_the_reason_and_whole_in_the_answer() -> None:
     assert verdict.answer.value == word
     assert len(verdict.reason) < 120
     assert "…" in verdict.reason
-
-
-@pytest.mark.parametrize(
-    ("text", "clipped"), [("abcdefg", "abcdefg"), ("abcdefgh", "abc…fgh"), ("", "")]
-)
-def test_the_middle_is_cut_out(text: str, clipped: str) -> None:
-    assert clip(text, 7) == clipped

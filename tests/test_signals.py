@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from threading import Thread
 
 import pytest
 
@@ -36,20 +35,6 @@ def test_in_an_event_loop_the_loop_calls_the_handler() -> None:
 
     asyncio.run(interrupted())
     assert calls == ["interrupt"]
-
-
-def test_outside_the_main_thread_handlers_stay() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    seen = []
-
-    def work() -> None:
-        with on_interrupt(lambda: None), keeping_handler(signal.SIGINT):
-            seen.append(signal.getsignal(signal.SIGINT))
-
-    thread = Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == [before]
 
 
 def test_a_handler_that_a_library_replaced_is_put_back() -> None:

@@ -148,15 +148,6 @@ def test_a_local_file_of_any_format_gives_the_same_problems(ending: str, tmp_pat
     assert dataset.name == str(tmp_path / f"own{ending}")
 
 
-@pytest.mark.parametrize("indent", [None, 1])
-def test_a_json_array_is_a_file_of_problems(indent: int | None, tmp_path: Path) -> None:
-    lines = load_dataset(write(tmp_path / "own.jsonl", ROWS))
-    (tmp_path / "own.json").write_text(json.dumps(ROWS, indent=indent))
-    assert load_dataset(str(tmp_path / "own.json")).problems == lines.problems
-    (tmp_path / "own.json").write_text(json.dumps(ROWS[0]))
-    assert load_dataset(str(tmp_path / "own.json")).problems == lines.problems[:1]
-
-
 @pytest.mark.parametrize("question", load.QUESTION_COLUMNS)
 @pytest.mark.parametrize("answer", load.ANSWER_COLUMNS)
 def test_columns_have_the_usual_names(question: str, answer: str, tmp_path: Path) -> None:
@@ -174,16 +165,6 @@ def test_a_number_column_gives_golds_without_a_decimal_point(tmp_path: Path) -> 
     for ending in (".jsonl", ".parquet"):
         problems = load_dataset(write(tmp_path / f"own{ending}", rows)).problems
         assert [problem.gold for problem in problems] == ["18", "-2.5"]
-
-
-def test_lines_end_at_line_feeds_alone_and_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
-    path = tmp_path / "own.jsonl"
-    path.write_bytes(
-        '\ufeff{"question": "a\u2028\x85b?", "answer": "1"}\r\n\n'.encode()
-        + b'{"question": "lone \\ud800?", "answer": "2"}'
-    )
-    questions = [problem.question for problem in load_dataset(str(path)).problems]
-    assert questions == ["a\u2028\x85b?", "lone \ud800?"]
 
 
 GOOD = b'{"question": "1 + 1?", "answer": "2"}\n'
@@ -217,26 +198,6 @@ def test_a_bad_row_is_refused_with_its_number_and_its_fault(fault: str, tmp_path
         load_dataset(str(path))
     assert "own.jsonl" in str(caught.value)
     assert len(str(caught.value)) < 400
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"question,answer\n1 + 1?,2\n?\n", "row 3 of .* has no answer"),
-        (b"question,answer\n1 + 1?,2\n?,\n", "row 3 of .* has no answer"),
-        (b"question,answer\n1 + 1?,2\n\xff,2\n", "not valid UTF-8 near row"),
-        (b"what,else\n1,2\n", "row 2 of .* has no question .*'what', 'else'"),
-        (b"question,answer\n", "contains no problems"),
-        (b"", "contains no problems"),
-    ],
-)
-def test_a_bad_csv_file_is_refused_with_its_row(
-    content: bytes, message: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "own.csv"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        load_dataset(str(path))
 
 
 @pytest.mark.parametrize(

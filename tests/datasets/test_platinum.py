@@ -83,16 +83,3 @@ def test_samples_of_the_official_split_are_scored(
     result = gradeschool(*words)
     scored = result.json()["runs"][0]["scorers"]["numeric-equality"]
     assert (result.status, scored["correct"], scored["wrong"], scored["error"]) == (3, 10, 0, 1)
-
-
-def test_a_protocol_is_asked_on_its_own_dataset(
-    gradeschool: Command, data: Path, tmp_path: Path
-) -> None:
-    rows = [{"index": row, "completion": "The answer is 1."} for row in range(1319)]
-    path = jsonl(tmp_path / "model.jsonl", rows)
-    words = ("eval", "-m", f"recorded/{path}", "-p", "lm-eval/gsm8k-platinum-cot", "-n", 6)
-    result = gradeschool(*words, "-o", tmp_path / "run", "--json", "--quiet")
-    assert result.status == 0
-    assert result.json()["runs"][0]["n"] == 6
-    prompts = gradeschool("protocols", "prompts", "lm-eval/gsm8k-platinum-cot", "-n", 6).out
-    assert [line.partition('"id": "')[2][0] for line in prompts.splitlines()] == list("012356")

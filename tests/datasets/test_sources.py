@@ -97,18 +97,6 @@ def test_gsm_hard_writes_every_digit_and_knows_its_seed(
     assert problem.solution == f"{code}\n#### {gold}"
 
 
-@pytest.mark.parametrize("gold", ["None", "1/2", "4.33", "-7", "1,000"])
-def test_gsm_plus_keeps_golds_as_they_are_written(gold: str, make: Make) -> None:
-    row = {
-        "question": "And now?", "solution": f"Think.\n#### {gold}", "answer": gold,
-        "perturbation_type": "critical thinking", "seed_question": "Before?",
-    }  # fmt: skip
-    for name in ("gsm-plus", "gsm-plus:mini"):
-        [problem] = make(name, lines(row))
-        assert (problem.gold, problem.solution) == (gold, f"Think.\n#### {gold}")
-        assert problem.meta == {"perturbation": "critical thinking", "seed": "Before?"}
-
-
 @pytest.mark.parametrize("name", ["gsm-symbolic", "gsm-symbolic:p1", "gsm-symbolic:p2"])
 def test_gsm_symbolic_knows_template_and_instance(name: str, make: Make) -> None:
     row = {"id": 3, "instance": 7, "question": "?", "answer": "32\n#### 32.5", "original_id": 473}

@@ -100,13 +100,6 @@ def test_any_text_has_an_outcome(text: str) -> None:
             assert 0 <= start <= end <= len(text)
 
 
-@given(text=st.one_of(TEXTS, st.from_regex(r"(####|\\boxed\{|answer is) ?-?[\d.,e]{1,40}")))
-def test_judge_takes_any_text(text: str) -> None:
-    """`judge` never raises because of the text, whatever the gold."""
-    for gold in ("18", "-10", "2,125", "0.5", "1/2"):
-        assert isinstance(judge(text, gold).outcome, Outcome)
-
-
 @given(gold=st.one_of(TEXTS, st.integers()))
 def test_any_gold_gives_a_verdict_or_a_message(gold: str | int) -> None:
     """A gold that cannot be used is an InputError, in every scorer, and nothing else."""

@@ -241,12 +241,6 @@ def test_eval_refuses_a_bad_protocol_before_anything_is_sent(
     assert message in result.err and len(result.err.splitlines()) == 1
 
 
-def test_other_stop_strings_are_taken(gradeschool: Command) -> None:
-    for stop in ("Q:", "\n\n", ""):
-        words = ("-n", 1, "--dry-run", "-p", "openai/2021", "--stop", stop)
-        assert gradeschool("eval", *MODEL, *words).status == 0
-
-
 THOUGHTS = ("<plan>So the answer is 2.</plan>Let us see.", "<plan>It is 3.</plan>It is 2.")
 READER = 'gradeschool/reader with thinking marks [["<plan>", "</plan>"]]'
 MARKS = ("--thinking-marks", "<plan>,</plan>")

@@ -99,11 +99,6 @@ def test_every_step_is_right_and_the_last_is_the_gold(problems: Sequence[Problem
             assert problem.meta["steps"] == str(len(lines))
 
 
-def test_golds_are_whole_positive_and_no_giants(problems: Sequence[Problem]) -> None:
-    for problem in problems:
-        assert re.fullmatch(r"[1-9]\d{0,4}", problem.gold), problem
-
-
 @pytest.mark.parametrize(
     "scorer",
     ["openai/2021", "lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract",
@@ -194,22 +189,6 @@ def test_every_family_alone(family: str) -> None:
         assert problem.meta["family"] == family
         assert problem.meta["kind"] == ("search" if family in SEARCH else "forward")
         assert 2 <= int(problem.meta["steps"]) <= 6
-
-
-def test_rows_are_gsm8k_rows(tmp_path: Path) -> None:
-    problems = fresh_problems(1, 20)
-    path = tmp_path / "fresh.jsonl"
-    path.write_text("".join(map(row, problems)), encoding="ascii")
-    again = load_dataset(str(path))
-    assert [(p.id, p.question, p.gold, p.solution) for p in again.problems] == [
-        (p.id, p.question, p.gold, p.solution) for p in problems
-    ]
-    assert again.sha256 == rows_digest(problems)
-    kept = ("family", "kind", "steps", "structure", "split", "distractors")
-    assert [p.meta for p in again.problems] == [
-        {name: problem.meta[name] for name in kept} for problem in problems
-    ]
-    assert json.loads(path.read_text().split("\n")[0])["family"] in FAMILIES
 
 
 # From the command line

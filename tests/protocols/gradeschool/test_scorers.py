@@ -4,12 +4,9 @@ import pytest
 
 from gradeschool import Problem, get_scorer
 from gradeschool.protocols.gradeschool.scorers import (
-    NO_SOLUTION,
     PARSE_ANSWER,
     READER,
     gold_and_question,
-    question_of,
-    read_no_solution,
 )
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Outcome
@@ -52,33 +49,12 @@ def test_such_a_sentence_is_no_answer_where_there_is_one() -> None:
     assert verdict.outcome is Outcome.NO_ANSWER
 
 
-def test_the_last_statement_that_there_is_no_answer_is_extracted() -> None:
-    text = "The answer is None. No: \\boxed{none}"
-    answer = read_no_solution(text)
-    assert answer is not None and answer.span is not None
-    assert (answer.text, answer.value) == ("\\boxed{none", NO_SOLUTION)
-    assert text[slice(*answer.span)] == answer.text
-
-
-def test_such_a_sentence_counts_near_the_end_alone() -> None:
-    sentence = "The total cannot be determined. "
-    assert read_no_solution(sentence + "x" * 300) is not None
-    assert read_no_solution(sentence + "x" * 500) is None
-
-
 @pytest.mark.parametrize("gold", ["x+1", "\\frac{1}{2}x", "Evelyn", "(1,2)"])
 def test_a_gold_that_is_no_number_is_refused(gold: str) -> None:
     problem = Problem("0", "", gold, f"#### {gold}")
     with pytest.raises(ScorerFailure, match="is not a number; use a scorer of expressions"):
         gold_and_question(problem)
     assert READER.judge(f"#### {gold}", problem).outcome is Outcome.ERROR
-
-
-def test_the_gold_of_the_reader_knows_its_question() -> None:
-    problem = Problem("0", "How many minutes?", "1,250", "#### 1,250")
-    gold = READER.reference(problem)
-    assert (gold, question_of(gold)) == ("1250", "How many minutes?")
-    assert question_of("1250") == ""
 
 
 def test_the_sign_counts_and_commas_do_not() -> None:
