@@ -8,23 +8,15 @@ Two parsers, both with floats as upstream:
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable
-from functools import lru_cache
-from itertools import islice
-
-
-def spelled(text: str, meaning: Callable[[str], str]) -> str:
-    """Return the meanings of the characters (each one ASCII character or nothing), joined."""
-    return "".join(map(lru_cache(256)(meaning), text))
-
+from unicodedata import digit, numeric
 
 MINUS, PLUS = "-−﹣－负負", "+＋﹢正"
 EXPONENT_MINUS, EXPONENT_PLUS = "-−﹣－", "+＋﹢"
 SUPERSCRIPT_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-SUPERSCRIPTS = tuple(zip(SUPERSCRIPT_DIGITS + "⁻⁺", "0123456789-+", strict=True))
+SUPERSCRIPTS = str.maketrans(SUPERSCRIPT_DIGITS + "⁻⁺", "0123456789-+")
 DECIMAL_POINTS = "٫．"
 GROUPING = ",，﹐、٬ \u00a0\u202f\u2009\u2007\u2008'’ʼ＇"
+SPACES = "".join(char for char in map(chr, range(0x3001)) if char.isspace())
 
 DIGITS = {
     **dict(zip("零〇○一二三四五六七八九", (0, 0, *range(10)), strict=True)),
@@ -37,31 +29,9 @@ LARGE_UNITS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10
 POINT_WORDS = "点點"
 UNIT = re.compile(f"[{''.join((*SMALL_UNITS, *LARGE_UNITS, *TENS))}]")
 CHINESE = re.compile(f"{UNIT.pattern[:-1]}{''.join(DIGITS)}{POINT_WORDS}负負正]")
-
-FRACTIONS = {char: unicodedata.numeric(char) for char in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
-FRACTION = re.compile(f"[{''.join(FRACTIONS)}]")
-SUPERSCRIPT = re.compile(f"[{SUPERSCRIPT_DIGITS}]")
-EXPONENT = re.compile("[eE]")
+FRACTIONS = {char: numeric(char) for char in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"}
 LONGEST_PART = 400  # decimals: the next ones are below the smallest float
 LEADING_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
-
-
-def unicode_number(text: str) -> float:
-    """Return the number that a word spells. Raises ValueError if it is not a number."""
-    rest, negative = _signs(text.strip())
-    value = _symbol(rest)
-    if value is not None:
-        return -value if negative else value
-    base_text, exponent = _superscript(rest)
-    value = _mixed(base_text)
-    if negative:
-        value = -value
-    if exponent is None:
-        return value
-    try:
-        return float(value**exponent)
-    except (ArithmeticError, TypeError) as error:  # overflow, 0 to a negative power
-        raise ValueError(str(error)) from error
 
 
 def superscript_number(text: str) -> float:
@@ -71,10 +41,9 @@ def superscript_number(text: str) -> float:
     """
     if text in FRACTIONS:
         return FRACTIONS[text]
-    superscript = None if text.isascii() else SUPERSCRIPT.search(text)
-    base = text if superscript is None else text[: superscript.start()]
+    base = text if text.isascii() else re.split(f"[{SUPERSCRIPT_DIGITS}]", text, maxsplit=1)[0]
     exponent = text[len(base) :]
-    fractions = [] if base.isascii() else [f.group() for f in islice(FRACTION.finditer(base), 2)]
+    fractions = [] if base.isascii() else [char for char in base if char in FRACTIONS]
     if len(fractions) > 1 or not text:
         raise ValueError(f"no number: {text[:40]!r}")
     digits = base.replace(fractions[0], "") if fractions else base
@@ -86,68 +55,50 @@ def superscript_number(text: str) -> float:
         value = float(match.group())
     if fractions:
         value += -FRACTIONS[fractions[0]] if value < 0 else FRACTIONS[fractions[0]]
-    return value ** _plain(exponent) if exponent else value
+    return value ** int(exponent.translate(SUPERSCRIPTS)) if exponent else value
 
 
-SPACES = "".join(char for char in map(chr, range(0x3001)) if char.isspace())
-
-
-def _signs(text: str) -> tuple[str, bool]:
-    """Remove the leading signs; each minus flips the sign."""
-    if not text or not (text[0] in MINUS + PLUS or text[0].isspace()):
-        return text, False
+def unicode_number(text: str) -> float:
+    """Return the number that a word spells. Raises ValueError if it is not a number."""
+    text = text.strip()
     rest = text.lstrip(MINUS + PLUS + SPACES)
-    signs = text[: len(text) - len(rest)]
-    return rest, sum(signs.count(minus) for minus in MINUS) % 2 == 1
-
-
-def _plain(superscripts: str) -> int:
-    """Return the number that superscripts write. Raises ValueError."""
-    for superscript, digit in SUPERSCRIPTS:
-        superscripts = superscripts.replace(superscript, digit)
-    return int(superscripts)
-
-
-def _symbol(text: str) -> float | None:
-    """Return the value of a single character: "½", "Ⅻ", "²", "七"."""
-    return unicodedata.numeric(text, None) if len(text) == 1 else None
-
-
-def _superscript(text: str) -> tuple[str, int | None]:
-    """Split off a superscript exponent at the end."""
-    body = text
-    if text and (text[-1].isspace() or text[-1] in GROUPING):
-        body = text.rstrip(SPACES + GROUPING)
+    sign = (-1) ** sum(char in MINUS for char in text[: len(text) - len(rest)])
+    value = numeric(rest, None) if len(rest) == 1 else None  # "½", "Ⅻ", "²", "七"
+    if value is not None:
+        return sign * value
+    base, exponent = rest.strip(), None
+    body = rest.rstrip(SPACES + GROUPING)
     start = len(body.rstrip(SUPERSCRIPT_DIGITS))
-    if start == len(body):
-        return text.strip(), None
-    if start and body[start - 1] in "⁻⁺":
-        start -= 1
-    base = body[:start].rstrip()
-    return (base, _plain(body[start:])) if base else (text.strip(), None)
+    if start < len(body):
+        start -= body[start - 1 : start] in ("⁻", "⁺")
+        if before := body[:start].rstrip():
+            base, exponent = before, int(body[start:].translate(SUPERSCRIPTS))
+    value = sign * _mixed(base)
+    if exponent is None:
+        return value
+    try:
+        return float(value**exponent)
+    except (ArithmeticError, TypeError) as error:  # overflow, 0 to a negative power
+        raise ValueError(str(error)) from error
 
 
 def _mixed(text: str) -> float:
     """Return a number that may end in one vulgar fraction ("2½")."""
-    parts = "" if text.isascii() else spelled(text, _is_fraction)
-    place = parts.find("1")
-    if place < 0:
+    places = [] if text.isascii() else [at for at, c in enumerate(text) if 0 < numeric(c, 0) < 1]
+    if not places:
         return _core(text)
-    if parts.find("1", place + 1) >= 0 or text[place + 1 :].strip(SPACES + GROUPING):
+    place = places[0]
+    if len(places) > 1 or text[place + 1 :].strip(SPACES + GROUPING):
         raise ValueError(f"no number: {text[:40]!r}")
     head = text[:place].strip()
-    return (_core(head) if head else 0.0) + unicodedata.numeric(text[place])
-
-
-def _is_fraction(char: str) -> str:
-    return "1" if 0.0 < unicodedata.numeric(char, 0.0) < 1.0 else "0"
+    return (_core(head) if head else 0.0) + numeric(text[place])
 
 
 def _core(text: str) -> float:
     text = text.strip()
     value = _chinese(text) if CHINESE.search(text) else None
     value = _digits_of_any_script(text) if value is None else value
-    value = _symbol(text) if value is None else value
+    value = numeric(text, None) if value is None and len(text) == 1 else value
     if value is None:
         raise ValueError(f"no number: {text[:40]!r}")
     return value
@@ -155,7 +106,10 @@ def _core(text: str) -> float:
 
 def _digits_of_any_script(text: str) -> float | None:
     """Read digits with grouping marks, one decimal mark and an ASCII exponent."""
-    decimal = _decimal_mark(text)
+    point, comma = text.rfind("."), text.rfind(",")
+    decimal = "." if point > comma else "," if point >= 0 else ""
+    if not decimal and comma >= 0 and len("".join(map(_digit, text[comma + 1 :]))) in (1, 2, 3):
+        decimal = ","
 
     def meaning(char: str) -> str:
         if char in DECIMAL_POINTS or char == decimal:
@@ -164,40 +118,33 @@ def _digits_of_any_script(text: str) -> float | None:
             return ""
         return _digit(char) or "?"
 
-    exponent = EXPONENT.search(text)
-    written = spelled(text if exponent is None else text[: exponent.start()], meaning)
-    if exponent is not None:
+    head, *tails = re.split("[eE]", text, maxsplit=1)
+    written = "".join(map(meaning, head))
+    for tail in tails:
         if not written:
             return None
-        tail = text[exponent.end() :]
-        is_sign = bool(tail) and tail[0] in EXPONENT_MINUS + EXPONENT_PLUS
-        written += "e-" if is_sign and tail[0] in EXPONENT_MINUS else "e"
-        written += spelled(tail[is_sign:], meaning)
+        sign = tail[:1] if tail and tail[0] in EXPONENT_MINUS + EXPONENT_PLUS else ""
+        written += "e-" if sign and sign in EXPONENT_MINUS else "e"
+        written += "".join(map(meaning, tail[len(sign) :]))
     try:
         return None if "?" in written or written.count(".") > 1 else float(written)
     except ValueError:
         return None
 
 
-def _decimal_mark(text: str) -> str | None:
-    point, comma = text.rfind("."), text.rfind(",")
-    if point >= 0:
-        return "." if point > comma else ","
-    if comma >= 0 and len(spelled(text[comma + 1 :], lambda char: _digit(char) or "")) in (1, 2, 3):
-        return ","
-    return None
-
-
-def _digit(char: str) -> str | None:
-    value = unicodedata.digit(char, DIGITS.get(char))
-    return None if value is None else str(value)
+def _digit(char: str) -> str:
+    value = digit(char, DIGITS.get(char))
+    return "" if value is None else str(value)
 
 
 def _chinese(text: str) -> float | None:
     """Read a Chinese numeral: digit by digit, or with units; "点" and points start the decimals."""
     mark = next((mark for mark in (*POINT_WORDS, "．", ".") if mark in text), None)
     whole, _, decimals = text.partition(mark) if mark else (text, "", "")
-    digits, after = spelled(whole, _digit_or_space), spelled(decimals, _digit_or_space)
+    digits, after = (
+        "".join("" if char.isspace() else _digit(char) or "?" for char in part)
+        for part in (whole, decimals)
+    )
     if UNIT.search(whole):
         value = _with_units(whole)
     else:
@@ -205,14 +152,10 @@ def _chinese(text: str) -> float | None:
     if value is None or "?" in after:
         return None
     part, place = 0.0, 0.1
-    for digit in after[:LONGEST_PART]:
-        part += int(digit) * place
+    for number in after[:LONGEST_PART]:
+        part += int(number) * place
         place /= 10.0
     return float(value) + part
-
-
-def _digit_or_space(char: str) -> str:
-    return "" if char.isspace() else _digit(char) or "?"
 
 
 def _with_units(text: str) -> int | None:
@@ -227,8 +170,7 @@ def _with_units(text: str) -> int | None:
         elif char in TENS:
             section += TENS[char]
         elif not char.isspace() and char not in "零〇○":
-            digit = _digit(char)
-            if digit is None:
+            if not (written := _digit(char)):
                 return None
-            number = int(digit)
+            number = int(written)
     return total + section + number
