@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import unescape
 from pathlib import Path
 
-from gradeschool.reports.report_data import MOST_TOKENS, token_values
+from gradeschool.reports.report import MOST_TOKENS, token_values
 from gradeschool.scoring.candidates import text_key
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture

@@ -18,8 +18,7 @@ from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.reports.pages import environment
 from gradeschool.reports.printable import printable
-from gradeschool.reports.report_data import judge_run
-from gradeschool.reports.report_page import markdown, markdown_text, report_page
+from gradeschool.reports.report import judge_run, markdown, markdown_text, report_page
 from gradeschool.scorer import clip
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun

@@ -44,8 +44,7 @@ def command(
     Example: gradeschool report runs/mine -o report.html --figures paper/figures
     """
     from gradeschool.atomic import require_free
-    from gradeschool.reports.report_data import judge_runs
-    from gradeschool.reports.report_page import check_report_path, write_report
+    from gradeschool.reports.report import check_report_path, judge_runs, write_report
 
     if output is None and figures is None and heatmap is None:
         raise InputError(

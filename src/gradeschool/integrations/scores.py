@@ -156,8 +156,7 @@ def report(
     result, and all that call no library. dataset: of files. force: replace a file that exists.
     Raises InputError for another ending, for a file that exists, and for no run.
     """
-    from gradeschool.reports.report_data import judge_run
-    from gradeschool.reports.report_page import check_report_path, write_report
+    from gradeschool.reports.report import check_report_path, judge_run, write_report
 
     check_report_path(Path(path), force)
     if not runs:

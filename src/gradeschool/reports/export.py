@@ -32,7 +32,7 @@ from gradeschool.masking import masked, register_secret
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_protocols, all_scorers, available, get_scorer
-from gradeschool.reports.report_data import dataset_label_changes, sent_prompts
+from gradeschool.reports.report import dataset_label_changes, sent_prompts
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.causes import explained_samples
 from gradeschool.scoring.samples import Warn

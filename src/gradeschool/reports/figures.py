@@ -13,7 +13,7 @@ from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.own_run import slug
 from gradeschool.percentages import bounds
 from gradeschool.reports.printable import printable
-from gradeschool.reports.report_data import Judged, scorer_groups
+from gradeschool.reports.report import Judged, scorer_groups
 from gradeschool.scorer import clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.score import ScorerResult

@@ -14,7 +14,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.reports.pages import render
-from gradeschool.reports.report_data import Judged, TokenValues
+from gradeschool.reports.report import Judged, TokenValues
 from gradeschool.scoring.table import CORRECT, ERROR
 
 BINS = 10

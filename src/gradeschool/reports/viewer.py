@@ -24,8 +24,7 @@ from gradeschool.percentages import bounds
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.reports.measured import changed_settings
 from gradeschool.reports.pages import render
-from gradeschool.reports.report_data import judge_runs
-from gradeschool.reports.report_page import report_page
+from gradeschool.reports.report import judge_runs, report_page
 from gradeschool.runs.folder import find_runs, summarise_run
 from gradeschool.scoring.score import score_run
 from gradeschool.scoring.sources import choose_runs
