@@ -378,33 +378,35 @@ class _Table:
 
     def choose_text(self, taken: set[tuple[str, ...]]) -> tuple[Column, bool]:
         """Return the column of the texts, and whether its name is a weak one."""
-        strong = self._with_texts(TEXTS, taken)
-        if not strong:
-            inner = [each for name in TEXTS for each in self.inner.get(name, ())]
-            strong = [each for each in inner if any(map(texts_of, self.cells[each]))]
-        for each in strong[1:]:
-            if self.cells[each] == self.cells[strong[0]]:
-                strong.remove(each)  # the same texts under another name
-        if len(strong) == 1:
-            return strong[0], False
-        weak = [] if strong else self._with_texts(WEAK_TEXTS, taken)
-        if not (strong or weak):  # LangSmith's outputs.answer
-            inner = [each for name in WEAK_TEXTS for each in self.inner.get(name, ())]
-            weak = [each for each in inner
-                    if each.parts[0] in TEXTS and any(map(texts_of, self.cells[each]))]  # fmt: skip
-        if len(weak) > 1:  # golds beside texts, such as "answer": 18 beside "pred": "It is ..."
-            weak = [each for each in weak if not self.are_golds(each)] or weak
-        chats = [each for each in weak if each.plain in CHAT]
-        weak = chats[:1] or weak
-        if len(weak) == 1:
-            return weak[0], weak[0].plain not in ("code", "program", *CHAT)
-        errors = [self.cells[self.top[name]] for name in ERRORS if name in self.top]
-        if not (strong or weak) and any(error_text(value, False) for each in errors
-                                        for value in each):  # fmt: skip
-            return Column(("response",)), False  # each request failed
-        columns = strong or weak
+        tops = [[self.top[name] for name in names if name in self.top]
+                for names in (TEXTS, WEAK_TEXTS)]  # fmt: skip
+        inner = [[each for name in names for each in self.inner.get(name, ())]
+                 for names in (TEXTS, WEAK_TEXTS)]  # fmt: skip
+        inner[1] = [
+            each for each in inner[1] if each.parts[0] in TEXTS
+        ]  # LangSmith's outputs.answer
+        columns: list[Column] = []
+        groups = [tops[0], inner[0], tops[1], inner[1]]
+        while groups and not columns:
+            columns = [
+                each for each in groups.pop(0) if each.path not in taken
+                and any(texts_of(value) is not None for value in self.cells[each])
+                and not self.are_flags(each)
+            ]  # fmt: skip
+        is_weak = len(groups) < 2
+        if is_weak and len(columns) > 1:  # "answer": 18 beside "pred": "It is ..."
+            columns = [each for each in columns if not self.are_golds(each)] or columns
+            columns = [each for each in columns if each.plain in CHAT][:1] or columns
+        first = columns[:1]  # not the same texts under another name
+        columns = first + [each for each in columns[1:] if self.cells[each] != self.cells[first[0]]]
+        if len(columns) == 1:
+            return columns[0], is_weak and columns[0].plain not in ("code", "program", *CHAT)
         words = f"each of the columns {{}} of {self.file!r} may be the text; name the right one"
         if not columns:
+            errors = [value for name in ERRORS if name in self.top
+                      for value in self.cells[self.top[name]]]  # fmt: skip
+            if any(error_text(value, False) for value in errors):
+                return Column(("response",)), False  # each request failed
             words = (f"no column of {self.file!r} has a name by which it would be the text; it has "
                      "texts in {}")  # fmt: skip
             columns = [
@@ -432,14 +434,6 @@ class _Table:
         lines += [f"  --columns response={column}" for column in columns]
         raise InputError("\n".join(lines))
 
-    def _with_texts(self, names: Sequence[str], taken: set[tuple[str, ...]]) -> list[Column]:
-        columns = [self.top[name] for name in names if name in self.top]
-        return [
-            column for column in columns if column.path not in taken
-            and any(texts_of(value) is not None for value in self.cells[column])
-            and not self.are_flags(column)
-        ]  # fmt: skip
-
     def refuse_steps(self, column: Column) -> None:
         """Raise InputError if the lists of a column are steps, not samples.
 
@@ -448,10 +442,7 @@ class _Table:
         texts = map(texts_of, self.cells.get(column, ()))
         lists = [each for each in texts if each and len(each) > 1]
         numbered = sum(
-            all(
-                STEP.match(text) and str(place) in text[:9]
-                for place, text in enumerate(each[:2], start=1)
-            )
+            all(STEP.match(text) and str(n) in text[:9] for n, text in enumerate(each[:2], 1))
             for each in lists
         )
         lengths = Counter(map(len, lists))
@@ -522,48 +513,37 @@ class _Table:
 
     def choose(self, role: str, taken: set[tuple[str, ...]]) -> Column | None:
         """Return the first column of a role whose values fit it, None if there is none."""
-        found = [
-            column for name in ROLES[role] if (column := self.top.get(name))
-            and (column.path not in taken or name in CHAT)  # a chat has the question and the text
-            and self.fits(role, column)
-        ]  # fmt: skip
-        for name, column in self.top.items() if role == "gold" else ():
-            words = {*name.split("_")}
-            if (
-                GOLD_WORDS & words
-                and words <= BESIDE_GOLD
-                and column.path not in taken
-                and self.are_readable(column)
-                and not self.are_flags(column)
-            ):
-                found.append(column)
+        columns = [self.top[name] for name in ROLES[role] if name in self.top]
+        columns = [each for each in columns
+                   if each.path not in taken or each.plain in CHAT]  # fmt: skip
+        if role == "gold":
+            columns += [
+                column for name, column in self.top.items()
+                if not GOLD_WORDS.isdisjoint(words := name.split("_"))
+                and BESIDE_GOLD.issuperset(words)
+                and column.path not in taken and self.are_readable(column)
+            ]  # fmt: skip
         if role in ("question", "gold", "id", "flag"):
-            for column in (each for name in ROLES[role] for each in self.inner.get(name, ())):
-                is_free = not any(column.path[: len(path)] == path for path in taken)
-                if self.fits(role, column) and (role == "flag" or (
-                    is_free and ABOUT_PROBLEM.issuperset(column.parts[:-1])
-                    and (role != "gold" or self.are_readable(column))
-                )):  # fmt: skip
-                    found.append(column)
-        if role == "question":  # an instruction is the same in all rows, and has no numbers
-            has_ids = self.choose("id", taken) is not None
-            others = [each for each in found if not self.is_instruction(each)]
-            found = others if others or has_ids else found
-            if len(self.rows) >= ENOUGH:  # one of a few instructions beside the questions
-                most = max((self.count_texts(each) for each in found if self.is_wordy(each)),
-                           default=0)  # fmt: skip
-                found = [each for each in found if self.count_texts(each) * FEW > most] or found
+            columns += [
+                each for name in ROLES[role] for each in self.inner.get(name, ())
+                if role == "flag" or (
+                    not any(each.path[: len(path)] == path for path in taken)
+                    and ABOUT_PROBLEM.issuperset(each.parts[:-1])
+                    and (role != "gold" or self.are_readable(each))
+                )
+            ]  # fmt: skip
+        found = [column for column in columns if self.fits(role, column)]
+        if role == "question" and len(self.rows) >= ENOUGH:
+            # An instruction is the same in all rows and has no number, or is one of a few.
+            texts = {each: {str(value) for value in self.cells[each]} for each in found}
+            most = max((len(texts[each]) for each in found if self.is_wordy(each)), default=0)
+            others = [
+                each for each in found
+                if len(texts[each]) > 1 or any(map(str.isdigit, str(texts[each])))
+            ]  # fmt: skip
+            found = others if others or self.choose("id", taken) else found
+            found = [each for each in found if len(texts[each]) * FEW > most] or found
         return found[0] if found else None
-
-    def is_instruction(self, column: Column) -> bool:
-        """Return whether the rows have the same text, without a number."""
-        texts = {str(value) for value in self.cells[column]}
-        return len(self.rows) >= ENOUGH and len(texts) == 1 and not any(
-            map(str.isdigit, texts.pop()))  # fmt: skip
-
-    def count_texts(self, column: Column) -> int:
-        """Return the number of different values."""
-        return len(set(map(str, self.cells[column])))
 
     def are_readable(self, column: Column) -> bool:
         """Return whether most values of a column are golds."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradeschool.formats.settings import mapping
@@ -20,15 +20,11 @@ from gradeschool.formats.tables import LARGEST_LITERAL, LISTS
 from gradeschool.formats.values import is_response, message_of, parse_flag, shown
 
 Fields = Mapping[str, Any]
+EVALS = "OpenAI evals log"
 SAMPLE = re.compile(r"[-_:/# ]+sample[-_:/# ]?(\d{1,9})\Z")
 
 
 # OpenAI's Batch API
-
-
-def is_batch(fields: Fields) -> bool:
-    """Return whether a row is a line of batch output."""
-    return "custom_id" in fields and ("response" in fields or "error" in fields)
 
 
 def batch(fields: Fields) -> list[Fields]:
@@ -55,13 +51,6 @@ def batch(fields: Fields) -> list[Fields]:
 # OpenAI's example solutions
 
 
-def is_openai_solutions(fields: Fields) -> bool:
-    """Return whether a row contains solutions of several systems and their ground truth."""
-    return "ground_truth" in fields and any(
-        isinstance(mapping(value).get("solution"), str) for value in fields.values()
-    )
-
-
 def openai_solutions(fields: Fields) -> list[Fields]:
     """Return a row for the solution of each system; the system's name is the run."""
     return [
@@ -72,13 +61,6 @@ def openai_solutions(fields: Fields) -> list[Fields]:
 
 
 # OpenAI evals
-
-
-def is_evals(fields: Fields) -> bool:
-    """Return whether a row is of a log of OpenAI evals."""
-    return "base_eval" in mapping(fields.get("spec")) or (
-        {"run_id", "event_id", "sample_id", "type", "data"} <= fields.keys()
-    )
 
 
 def evals_event(rows: Sequence[Fields]) -> str:
@@ -106,12 +88,6 @@ def evals(fields: Fields, event: str, first: dict[Any, Any]) -> list[Fields]:
 # HELM
 
 
-def is_helm(fields: Fields) -> bool:
-    """Return whether a row is a request state of HELM."""
-    instance, result = mapping(fields.get("instance")), mapping(fields.get("result"))
-    return "request" in fields and "input" in instance and "completions" in result
-
-
 def helm(fields: Fields) -> list[Fields]:
     """Return one row with the completions of a request; the model is the run."""
     instance, result = mapping(fields.get("instance")), mapping(fields.get("result"))
@@ -134,12 +110,6 @@ def helm(fields: Fields) -> list[Fields]:
 
 
 # lighteval
-
-
-def is_lighteval(fields: Fields) -> bool:
-    """Return whether a row is a detail of lighteval, as its first versions write it or the last."""
-    new = "query" in mapping(fields.get("doc")) and "model_response" in fields
-    return new or {"example", "full_prompt", "predictions", "gold"} <= fields.keys()
 
 
 def lighteval(fields: Fields) -> list[Fields]:
@@ -166,3 +136,19 @@ def _listed(value: Any) -> list[Any]:
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return [value]
     return value if isinstance(value, list) else [] if value is None else [value]
+
+
+# Recognised by the fields of the first row; the plain rows of a row, None for a log of evals.
+SIGNATURES: tuple[tuple[str, Callable[[Fields], bool], Any], ...] = (
+    ("OpenAI's example solutions", lambda row: "ground_truth" in row and any(
+        isinstance(mapping(value).get("solution"), str) for value in row.values()),
+     openai_solutions),
+    ("OpenAI batch output", lambda row: "custom_id" in row and bool({"response", "error"} & {*row}),
+     batch),
+    (EVALS, lambda row: "base_eval" in mapping(row.get("spec"))
+     or {"run_id", "event_id", "sample_id", "type", "data"} <= {*row}, None),
+    ("HELM scenario state", lambda row: "request" in row and "input" in mapping(row.get("instance"))
+     and "completions" in mapping(row.get("result")), helm),
+    ("lighteval details", lambda row: {"example", "full_prompt", "predictions", "gold"} <= {*row}
+     or ("query" in mapping(row.get("doc")) and "model_response" in row), lighteval),
+)  # fmt: skip

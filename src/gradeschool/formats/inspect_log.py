@@ -10,9 +10,8 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,6 +23,7 @@ from gradeschool.formats.settings import (
     base_address,
     mapping,
     messages_prompt,
+    read_object,
     recorded,
 )
 from gradeschool.formats.tables import Row
@@ -33,7 +33,7 @@ from gradeschool.scorer import clip
 ZSTD = 93
 PROVIDER = "none/"  # inspect's model that is never called; `inspect score` opens the log's model
 LARGEST_MEMBER = 8 * 2**20  # bytes of a sample
-LARGEST_LOG = 512 * 2**20  # bytes of samples in memory at a time
+LARGEST_LOG = 256 * 2**20  # characters of prompts in memory at a time
 LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
 # Raised for a damaged archive or damaged JSON in it. RuntimeError: a password, an unknown method,
 # JSON that is nested too deeply.
@@ -59,37 +59,39 @@ def inspect_rows(path: Path, log: Mapping[str, Any] | None) -> Generator[Row, No
     log: the content of a JSON file, None for an `.eval` archive. Raises InputError for a damaged
     archive, MissingExtraError (zstandard).
     """
+    with _opened(path, log) as (header, rows):
+        run = str(mapping(header.get("eval")).get("model") or path.stem)
+        run = run.removeprefix(PROVIDER) or path.stem
+        for number, fields, fault in rows:
+            yield Row(number, {"run": run, **fields}, fault)
+
+
+@contextmanager
+def _opened(
+    path: Path, log: Mapping[str, Any] | None
+) -> Iterator[tuple[Mapping[str, Any], Iterable[Row]]]:
+    """Open a log; return its header and its samples, one that cannot be read with its fault."""
     if log is not None:
-        run = _run_of(log, path)
-        for number, sample in enumerate(log["samples"], start=1):
-            yield Row(number, {"run": run, **mapping(sample)})
+        yield log, (Row(n, mapping(each)) for n, each in enumerate(log["samples"], 1))
         return
     try:
-        with _opened(path) as (header, samples, read):
-            run = _run_of(header, path)
-            for number, info in enumerate(samples, start=1):
-                try:
-                    yield Row(number, {"run": run, **mapping(read(info))})
-                except DAMAGE as error:
-                    reason = clip(str(error), 200)
-                    fault = f"({info.filename}) cannot be read: {reason}"
-                    yield Row(number, {"run": run}, fault)
+        with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
+            members = {info.filename: info for info in archive.infolist()}
+            head = members.get("header.json")
+            samples = [info for name, info in members.items() if name.startswith("samples/")]
+            rows = (_row(archive, raw, *pair) for pair in enumerate(samples, 1))
+            yield {} if head is None else mapping(_member(archive, raw, head)), rows
     except DAMAGE as error:
         reason = clip(str(error), 200)
         raise InputError(f"{str(path)!r} is not a readable inspect archive: {reason}") from error
 
 
-@contextmanager
-def _opened(
-    path: Path,
-) -> Iterator[tuple[Mapping[str, Any], list[zipfile.ZipInfo], Callable[[zipfile.ZipInfo], Any]]]:
-    """Open an archive; return its header, the members with samples, and how to read one."""
-    with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
-        read = partial(_member, archive, raw)
-        members = {info.filename: info for info in archive.infolist()}
-        head = members.get("header.json")
-        samples = [info for name, info in members.items() if name.startswith("samples/")]
-        yield {} if head is None else mapping(read(head)), samples, read
+def _row(archive: zipfile.ZipFile, raw: BinaryIO, number: int, info: zipfile.ZipInfo) -> Row:
+    try:
+        return Row(number, mapping(_member(archive, raw, info)))
+    except DAMAGE as error:
+        reason = clip(str(error), 200)
+        return Row(number, {}, f"({info.filename}) cannot be read: {reason}")
 
 
 def _member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> Any:
@@ -107,11 +109,6 @@ def _member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> A
         return json.loads(zstandard.ZstdDecompressor().stream_reader(packed).read(info.file_size))
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from error
-
-
-def _run_of(log: Mapping[str, Any], path: Path) -> str:
-    model = mapping(log.get("eval")).get("model")
-    return str(model or path.stem).removeprefix(PROVIDER) or path.stem
 
 
 def inspect_sample(sample: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -156,17 +153,19 @@ def inspect_settings(path: Path) -> RecordedSettings:
 
     Samples that cannot be read are left out. Raises InputError, MissingExtraError (zstandard).
     """
-    header, samples = _read_log(path)
-    requests = {}
-    for number, sample in samples:
-        turns = sample.get("messages")
-        turns = turns if isinstance(turns, list) else []
-        is_answered = bool(turns) and mapping(turns[-1]).get("role") == "assistant"
-        tokens = mapping(mapping(sample.get("output")).get("usage")).get("input_tokens")
-        requests[number] = RecordedRequest(
-            messages_prompt(turns[:-1] if is_answered else turns),
-            tokens if isinstance(tokens, int) else None,
-        )
+    log = None if path.suffix == ".eval" else read_object(path, "copy it again")
+    requests, size = {}, 0
+    with _opened(path, log) as (header, rows):
+        for number, sample, _ in rows:
+            turns = sample.get("messages")
+            turns = turns if isinstance(turns, list) else []
+            is_answered = bool(turns) and mapping(turns[-1]).get("role") == "assistant"
+            tokens = mapping(mapping(sample.get("output")).get("usage")).get("input_tokens")
+            prompt = messages_prompt(turns[:-1] if is_answered else turns)
+            size += sum(len(each.content) for each in prompt.messages) if prompt else 0
+            if size > LARGEST_LOG:
+                raise InputError(f"the prompts in {str(path)!r} have more than {size} characters")
+            requests[number] = RecordedRequest(prompt, tokens if isinstance(tokens, int) else None)
     spec, plan = mapping(header.get("eval")), mapping(header.get("plan"))
     version = str(mapping(spec.get("packages")).get("inspect_ai") or "")
     config = {**mapping(spec.get("model_generate_config")), **mapping(plan.get("config"))}
@@ -195,22 +194,3 @@ def inspect_settings(path: Path) -> RecordedSettings:
         parts = tuple(int(part) for part in version.split(".")[:3] if part.isdecimal())
         scorer = next((name for since, name in MATCH_SCORERS if parts >= since), "")
     return RecordedSettings("inspect log", recorded(values), requests, scorer)
-
-
-def _read_log(path: Path) -> tuple[Mapping[str, Any], list[tuple[int, Mapping[str, Any]]]]:
-    """Return a log's header, and its samples with their numbers from 1."""
-    try:
-        if path.suffix != ".eval":
-            log = json.loads(path.read_bytes())
-            return log, [(number, mapping(each)) for number, each in enumerate(log["samples"], 1)]
-        with _opened(path) as (header, samples, read):
-            if (size := sum(info.file_size for info in samples)) > LARGEST_LOG:
-                raise ValueError(f"its samples are {size} bytes once unpacked")
-            readable = []
-            for number, info in enumerate(samples, start=1):
-                with suppress(*DAMAGE):
-                    readable.append((number, mapping(read(info))))
-            return header, readable
-    except DAMAGE as error:
-        reason = clip(str(error), 200)
-        raise InputError(f"{str(path)!r} is not a readable inspect log: {reason}") from error

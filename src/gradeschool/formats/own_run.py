@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
@@ -261,18 +261,9 @@ def damaged_words(rows: Sequence[int]) -> str:
     return f"{count(len(rows), 'row is', 'rows are')} damaged ({named})"
 
 
-class RowState(NamedTuple):
-    """A row of completions.jsonl without its text: its number, and whether it has an error."""
-
-    key: str
-    error: bool
-    number: int
-
-
-Stored = TypeVar("Stored", Completion, RowState)
-
-
-def latest(rows: Iterable[Stored], counted: dict[str, Stored] | None = None) -> dict[str, Stored]:
+def latest(
+    rows: Iterable[Completion], counted: dict[str, Completion] | None = None
+) -> dict[str, Completion]:
     """Return the row that counts for each key: the first without an error, else the last.
 
     counted: is extended and returned; by default a new dictionary.
@@ -316,14 +307,14 @@ def counting_rows(rows: Iterable[Row]) -> set[int]:
     All rows of other formats count; beside rows of a run, what cannot be read is a torn row and is
     left out.
     """
-    counted: dict[str, RowState] = {}
+    counted: dict[str, tuple[int, bool]] = {}  # the number by key, and whether it has an error
     others: set[int] = set()
     torn: set[int] = set()
     for row in rows:
         if not is_stored_row(row.fields):
             (torn if row.fault else others).add(row.number)
-            continue
-        failed = bool(row.fields.get("error")) or is_changed(row.fields)
-        latest([RowState(row.fields["key"], failed, row.number)], counted)
-    counting = others.union(row.number for row in counted.values())
+        elif counted.get(row.fields["key"], (0, True))[1]:
+            failed = bool(row.fields.get("error")) or is_changed(row.fields)
+            counted[row.fields["key"]] = row.number, failed
+    counting = others.union(number for number, _ in counted.values())
     return counting if counted else counting | torn

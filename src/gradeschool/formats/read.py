@@ -44,19 +44,8 @@ LEAST_TEXTS = 64 * 2**20  # characters of a file's texts that may be far more th
 LONGEST_TEXT = 2 * 2**20  # characters, more than any model writes; scorers take seconds for it
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
-EVALS = "OpenAI evals log"
 Fields = Mapping[str, Any]
-# Formats that are recognised by their first row, and the plain rows of a row; None: see
-# `SampleReader`.
-SIGNATURES: tuple[tuple[str, Callable[[Fields], bool], Any], ...] = (
-    (OWN, is_stored_row, None),
-    (LM_EVAL, is_lm_eval, None),
-    ("OpenAI's example solutions", foreign.is_openai_solutions, foreign.openai_solutions),
-    ("OpenAI batch output", foreign.is_batch, foreign.batch),
-    (EVALS, foreign.is_evals, None),
-    ("HELM scenario state", foreign.is_helm, foreign.helm),
-    ("lighteval details", foreign.is_lighteval, foreign.lighteval),
-)
+SIGNATURES = ((OWN, is_stored_row, None), (LM_EVAL, is_lm_eval, None), *foreign.SIGNATURES)
 
 
 class SampleReader:
@@ -88,7 +77,7 @@ class SampleReader:
         if kind == LM_EVAL:
             self.lm_eval = LmEvalSamples(path, readable[0].get("filter"))
             self._plain = self.lm_eval.plain
-        elif kind == EVALS:
+        elif kind == foreign.EVALS:
             self._plain = partial(foreign.evals, event=foreign.evals_event(readable), first={})
         elif kind == TABLE and readable:
             self.columns = choose_columns(readable, named, str(path), options.in_order)
@@ -162,7 +151,7 @@ class SampleFile:
         kind = INSPECT if self._is_log else TABLE
         self.reader = SampleReader(self.path, first, self.default_run, options, kind)
         self.head = list(chain.from_iterable(map(self.reader.read, first)))
-        if not self.head and self.reader.kind not in (LM_EVAL, EVALS):
+        if not self.head and self.reader.kind not in (LM_EVAL, foreign.EVALS):
             raise nothing_in(path)
 
     def batches(self) -> Iterator[list[Sample]]:
