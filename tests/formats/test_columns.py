@@ -12,7 +12,7 @@ import pytest
 from gradeschool import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.columns import parse_columns
-from gradeschool.formats.read import read_samples, show_columns
+from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.values import texts_of
 from gradeschool.scoring.checks import last_number
@@ -189,24 +189,6 @@ def test_a_bad_columns_option_is_refused(tmp_path: Path, text: str, message: str
         read_samples(
             jsonl(tmp_path / "a.jsonl", [{"question": "a", "output": "b"}]), options=options
         )
-
-
-def test_columns_are_shown_with_examples_and_roles(tmp_path: Path) -> None:
-    rows = [{"question": "How?", "out": "It is 3", "correct": True, "meta": {"gold": "3"}}]
-    shown = show_columns(jsonl(tmp_path / "a.jsonl", rows))
-    assert "out: 'It is 3': response" in shown
-    assert "correct: 'True': flag" in shown
-    assert "question: 'How?': question" in shown
-    assert "meta.gold: '3': gold" in shown
-
-
-def test_each_file_has_its_own_columns() -> None:
-    both = tuple(map(parse_columns, ("response=a", "response=b")))
-    options = ReadOptions(columns=both)
-    assert options.for_file(1, 2).columns == ({"response": "b"},)
-    assert ReadOptions(columns=both[:1]).for_file(1, 2).columns == ({"response": "a"},)
-    with pytest.raises(InputError, match="given 2 times for 3 files"):
-        options.for_file(0, 3)
 
 
 def test_flags_are_collected(tmp_path: Path) -> None:

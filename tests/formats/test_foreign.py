@@ -189,12 +189,6 @@ def test_rows_of_other_filters_with_other_responses_are_refused(
         read_samples(path)
 
 
-def test_lm_eval_samples_of_another_dataset(tmp_path: Path) -> None:
-    rows = lm_eval_rows([["a"]], filters=["none"])
-    rows[0] |= {"doc": {"problem": "AIME?", "answer": 70}, "target": "70"}
-    assert read(tmp_path, *rows)[0].reference == Reference("0", "AIME?", "70")
-
-
 @pytest.mark.parametrize(
     ("change", "fault"),
     [

@@ -13,6 +13,7 @@ import os
 import random
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,17 +55,36 @@ VALUES: tuple[Any, ...] = (
 PROBLEMS = load_dataset("sample").problems[:12]
 
 
+REPLY = {"message": {"role": "assistant", "content": "#### 1"}, "finish_reason": "stop"}
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "a.jsonl": [
+        *({"run": "a", "index": n, "sample": 0, "completion": f"#### {n}", "finish": "stop"}
+          for n in range(12)),
+        {"id": "3", "error": {"code": 500}}],
+    "samples_gsm8k_1.jsonl": [
+        {"doc_id": n, "doc": {"question": f"Q{n}?", "answer": f"#### {n}"}, "resps": [[text]],
+         "filter": "strict-match", "arguments": {"gen_args_0": {"arg_0": "Q", "arg_1": {}}}}
+        for n, text in enumerate("abc")],
+    "batch.jsonl": [
+        {"custom_id": f"gsm8k-{n}-sample-0", "error": None,
+         "response": {"status_code": 200, "body": {"model": "m", "choices": [REPLY]}}}
+        for n in range(12)],
+    "solutions.jsonl": [
+        {"question": problem.question, "ground_truth": problem.solution,
+         "6b": {"solution": "#### 1", "is_correct": False}} for problem in PROBLEMS],
+    "nested.jsonl": [
+        {"vars": {"question": problem.question}, "outputs": [{"response": "a", "label": True}]}
+        for problem in PROBLEMS],
+}  # fmt: skip
+
+
 def dumped(path: Path, value: object) -> Path:
     path.write_text(json.dumps(value))
     return path
 
 
-def plain(folder: Path) -> Path:
-    rows = [
-        {"run": "a", "index": index, "sample": 0, "completion": f"#### {index}", "finish": "stop"}
-        for index in range(12)
-    ]
-    return jsonl(folder / "a.jsonl", [*rows, {"id": "3", "error": {"code": 500}}])
+def _lines(name: str, folder: Path) -> Path:
+    return jsonl(folder / name, ROWS[name])
 
 
 def own_run(folder: Path) -> Path:
@@ -77,33 +97,6 @@ def own_run(folder: Path) -> Path:
     ]
     (run / "completions.jsonl").write_bytes(b"".join(lines))
     return run / "completions.jsonl"
-
-
-def lm_eval(folder: Path) -> Path:
-    rows = [
-        {"doc_id": n, "doc": {"question": f"Q{n}?", "answer": f"#### {n}"}, "resps": [[text]],
-         "filter": "strict-match", "arguments": {"gen_args_0": {"arg_0": "Q", "arg_1": {}}}}
-        for n, text in enumerate("abc")
-    ]  # fmt: skip
-    return jsonl(folder / "samples_gsm8k_1.jsonl", rows)
-
-
-def batch_output(folder: Path) -> Path:
-    rows = [
-        {"custom_id": f"gsm8k-{index}-sample-0", "error": None, "response": {
-            "status_code": 200, "body": {"model": "m", "choices": [
-                {"message": {"role": "assistant", "content": "#### 1"}, "finish_reason": "stop"}]}}}
-        for index in range(12)
-    ]  # fmt: skip
-    return jsonl(folder / "a.jsonl", rows)
-
-
-def openai_solutions(folder: Path) -> Path:
-    rows = [
-        {"question": problem.question, "ground_truth": problem.solution,
-         "6b": {"solution": "#### 1", "is_correct": False}} for problem in PROBLEMS
-    ]  # fmt: skip
-    return jsonl(folder / "a.jsonl", rows)
 
 
 def inspect_value() -> dict[str, Any]:
@@ -123,7 +116,7 @@ def inspect_json(folder: Path) -> Path:
     return dumped(folder / "a.json", inspect_value())
 
 
-def _archive(folder: Path, method: int) -> Path:
+def _archive(method: int, folder: Path) -> Path:
     value = inspect_value()
     members = {"header.json": {name: value[name] for name in ("eval", "plan")}}
     members |= {f"samples/{row['id']}_epoch_1.json": row for row in value["samples"]}
@@ -134,17 +127,9 @@ def _archive(folder: Path, method: int) -> Path:
     return path
 
 
-def inspect_deflated(folder: Path) -> Path:
-    return _archive(folder, DEFLATED)
-
-
-def inspect_zstd(folder: Path) -> Path:
-    return _archive(folder, ZSTD)
-
-
 def gzipped(folder: Path) -> Path:
     path = folder / "a.jsonl.gz"
-    path.write_bytes(gzip.compress(plain(folder).read_bytes()))
+    path.write_bytes(gzip.compress(_lines("a.jsonl", folder).read_bytes()))
     return path
 
 
@@ -186,18 +171,13 @@ def tsv(folder: Path) -> Path:
     return folder / "a.tsv"
 
 
-def nested(folder: Path) -> Path:
-    rows = [
-        {"vars": {"question": problem.question}, "outputs": [{"response": "a", "label": True}]}
-        for problem in PROBLEMS
-    ]  # fmt: skip
-    return dumped(folder / "a.json", {"model": "m", "results": rows})
-
-
-FORMATS = (
-    plain, own_run, lm_eval, batch_output, openai_solutions, inspect_json, inspect_deflated,
-    inspect_zstd, gzipped, parquet, arrow_stream, excel, tsv, nested,
-)  # fmt: skip
+WRITERS: dict[str, Callable[[Path], Path]] = {
+    **{name: partial(_lines, name) for name in ROWS},
+    "inspect, deflated": partial(_archive, DEFLATED),
+    "inspect, zstd": partial(_archive, ZSTD),
+    **{each.__name__: each for each in (own_run, inspect_json, gzipped, parquet, arrow_stream,
+                                        excel, tsv)},
+}  # fmt: skip
 BINARY = (".parquet", ".arrow", ".feather", ".xlsx", ".eval", ".gz")
 
 
@@ -276,21 +256,24 @@ def assert_read_or_refused(read: Callable[[], object]) -> None:
 @pytest.fixture
 def other_contents(tmp_path: Path) -> list[bytes]:
     contents = []
-    for index, write in enumerate((plain, nested, inspect_json, gzipped)):
+    writers: tuple[Callable[[Path], Path], ...] = (
+        partial(_lines, "a.jsonl"), inspect_json, gzipped,
+    )  # fmt: skip
+    for index, write in enumerate(writers):
         folder = tmp_path / f"other{index}"
         folder.mkdir()
         contents.append(write(folder).read_bytes())
     return contents
 
 
-@pytest.mark.parametrize("write", FORMATS, ids=lambda write: write.__name__)
+@pytest.mark.parametrize("name", WRITERS)
 def test_a_damaged_file_is_a_message_or_faulty_rows(
-    tmp_path: Path, write: Callable[[Path], Path], other_contents: list[bytes]
+    tmp_path: Path, name: str, other_contents: list[bytes]
 ) -> None:
     """No exception but the package's own, whatever happened to the file."""
-    path = write(tmp_path)
+    path = WRITERS[name](tmp_path)
     whole = path.read_bytes()
-    rng = random.Random(zlib.crc32(write.__name__.encode()))
+    rng = random.Random(zlib.crc32(name.encode()))
     read_everything(path)
     for case in range(CASES):
         is_text = path.suffix not in BINARY
@@ -301,7 +284,7 @@ def test_a_damaged_file_is_a_message_or_faulty_rows(
             assert_read_or_refused(lambda: read_everything(path))
             assert_settings_are_read_or_refused(path)
         except Exception as error:
-            error.add_note(f"case {case} of {write.__name__}: {content[:300]!r}")
+            error.add_note(f"case {case} of {name}: {content[:300]!r}")
             raise
 
 

@@ -57,9 +57,6 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "alpaca with a prediction": (
         lambda n: {"instruction": q(n), "input": "", "output": SAMPLE[n].solution,
                    "prediction": text(n)}, "", "may be the text", "response=prediction"),
-    "alpaca with a prediction, named": (
-        lambda n: {"instruction": q(n), "input": "", "output": SAMPLE[n].solution,
-                   "prediction": text(n)}, "response=prediction,gold=output", TWELVE, ""),
     "llama-factory": (
         lambda n: {"prompt": f"user\n{q(n)}\nassistant\n", "predict": text(n), "label": gold(n)},
         "", TWELVE, ""),
@@ -71,15 +68,9 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         lambda n: {"question": q(n), "outputs": [text(n), "987654"]}, "", "12 of 40", ""),
     "steps, joined": (
         lambda n: {"question": q(n), "steps": ["First.", text(n)]}, "response=steps+", TWELVE, ""),
-    "steps without a name": (
-        lambda n: {"question": q(n), "steps": ["First.", text(n)]}, "", "no column",
-        "response=steps"),
     "numbered steps under the name of a text": (
         lambda n: {"question": q(n), "prediction": ["Step 1: first.", f"Step 2: {text(n)}"]}, "",
         "lists of steps", "response=prediction+"),
-    "the prompt with its examples in the text": (
-        lambda n: {"question": q(n), "output": f"Q: {q(n - 1)}\nA: 6.\n\nQ: {q(n)}\nA: {text(n)}"},
-        "", TWELVE, "begin with their prompt"),
     "the prompt column repeated in the text": (
         lambda n: {"prompt": f"Q: {q(n - 1)}\nA: 6.\n\nQ: {q(n)}\nA:", "gold": gold(n),
                    "output": f"Q: {q(n - 1)}\nA: 6.\n\nQ: {q(n)}\nA:{text(n) if n else ''}"},
@@ -110,17 +101,9 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
             {"role": "user", "content": q(n)}, {"role": "assistant", "content": "It is 1."},
             {"role": "user", "content": "Are you sure?"},
             {"role": "assistant", "content": text(n)}]}, "", TWELVE, "in 20 of 20 chats"),
-    "a chat with examples": (
-        lambda n: {"messages": [
-            {"role": "user", "content": q(n - 1)}, {"role": "assistant", "content": "It is 1."},
-            {"role": "user", "content": q(n)}, {"role": "assistant", "content": text(n)}]}, "",
-        TWELVE, ""),
     "an empty response beside its reasoning": (
         lambda n: {"question": q(n), "response": text(n) if n % 2 else "", "reasoning": text(n)},
         "", "6 of 20", "--columns response=reasoning"),
-    "the question restated": (
-        lambda n: {"question": q(n), "response": f"What is asked? {q(n)} So: {text(n)}"}, "",
-        TWELVE, ""),
     "debate, by question": (
         lambda n: {q(n): [[[{"role": "assistant", "content": text(n)}]], gold(n)]}, "",
         "no column", ""),
@@ -137,9 +120,6 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         "response=code"),
     "the first words of questions, own golds": (
         lambda n: {"question": q(n)[:40], "response": text(n), "answer": gold(n)}, "", TWELVE, ""),
-    "reference beside a prediction": (
-        lambda n: {"question": q(n), "answer": SAMPLE[n].solution, "model_prediction": text(n),
-                   "pred": "1", "result": n < RIGHT}, "", TWELVE, "flags: 20 of 20"),
     "the model's own answer as gold": (
         lambda n: {"question": q(n), "gold": text(n).split()[-1].rstrip("."), "response": text(n)},
         "", "model's own answers", "--columns gold=-"),
@@ -167,15 +147,9 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "a dataset without a model": (
         lambda n: {"question": q(n), "answer": SAMPLE[n].solution}, "", "reference",
         "--columns response="),
-    "question, solution, answer": (
-        lambda n: {"problem": q(n), "solution": SAMPLE[n].solution, "answer": gold(n)}, "",
-        "may be the text", "response=answer"),
     "gold and response swapped": (
         lambda n: {"question": q(n), "gold": text(n), "response": gold(n)}, "", "look swapped",
         "--columns response=gold,gold=response"),
-    "swapped, with a short sentence": (
-        lambda n: {"question": q(n), "gold": f"The answer is {gold(n)}.", "response": gold(n)}, "",
-        "look swapped", "--columns response=gold,gold=response"),
     "swapped, numbers alone": (
         lambda n: {"question": q(n), "gold": gold(n) if n < RIGHT else "987654",
                    "response": gold(n)}, "", "look swapped", "has other numbers"),

@@ -6,13 +6,12 @@ import json
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gradeschool.completion import Completion, Finish
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import dataset_of, to_line
+from gradeschool.formats.own_run import to_line
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions, Reference, Sample
 from tests.support.files import jsonl
@@ -25,33 +24,6 @@ def read(path: Path, *rows: object) -> list[Sample]:
 
 def texts(samples: Sequence[Sample]) -> list[str]:
     return [sample.text for sample in samples]
-
-
-PARTS = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
-
-
-@pytest.mark.parametrize(
-    ("row", "expected"),
-    [
-        *(({"index": 3, name: "it is 4"}, ["it is 4"])
-          for name in ("completion", "output", "response", "answer")),
-        *(({"question": "How?", "answer": "#### 18", name: "17"}, ["17"])
-          for name in ("completion", "output", "response")),
-        *(({"index": 0, name: ["a", "b"]}, ["a", "b"])
-          for name in ("completions", "responses", "completion", "output")),
-        ({"index": 0, "output": PARTS}, ["ab"]),
-    ],
-)  # fmt: skip
-def test_texts_of_a_row(tmp_path: Path, row: dict[str, Any], expected: list[str]) -> None:
-    samples = read(tmp_path, row)
-    assert [(sample.text, sample.fault, sample.row) for sample in samples] == [
-        (text, "", 1) for text in expected
-    ]
-
-
-def test_samples_of_a_list_are_numbered_from_the_rows(tmp_path: Path) -> None:
-    rows = [{"index": 0, "output": ["a", "b"]}, {"index": 1, "sample": 4, "output": ["c", "d"]}]
-    assert [sample.sample for sample in read(tmp_path, *rows)] == [0, 1, 4, 5]
 
 
 def test_an_unreadable_row_belongs_to_the_one_run_of_its_file(tmp_path: Path) -> None:
@@ -98,11 +70,6 @@ def test_a_json_array_is_read_as_rows(tmp_path: Path, name: str, indent: int | N
     samples = read_samples(path)
     assert texts(samples) == ["a", "", "b"]
     assert (samples[1].row, samples[1].fault) == (2, "is a JSON int, not an object")
-
-
-def test_lines_of_json_under_the_name_json(tmp_path: Path) -> None:
-    rows = [{"index": index, "completion": "a"} for index in range(3)]
-    assert len(read_samples(jsonl(tmp_path / "answers.json", rows))) == 3
 
 
 @pytest.mark.parametrize(
@@ -189,40 +156,6 @@ def test_a_folder_without_a_run_names_those_inside(tmp_path: Path) -> None:
         read_samples(tmp_path)
     with pytest.raises(InputError, match="contains no completions; give a file with one row each"):
         read_samples(tmp_path / "run")
-
-
-@pytest.mark.parametrize(
-    ("manifest", "expected"),
-    [
-        ('{"dataset": {"name": "sample"}}', "sample"),
-        ('{"dataset": "sample"}', None),
-        ("[1]", None),
-        ("{oops", None),
-        (None, None),
-    ],
-)
-def test_a_run_names_its_dataset(tmp_path: Path, manifest: str | None, expected: object) -> None:
-    if manifest is not None:
-        (tmp_path / "run.json").write_text(manifest)
-    assert dataset_of(tmp_path) == dataset_of(tmp_path / "completions.jsonl") == expected
-
-
-@pytest.mark.parametrize(
-    ("fields", "expected"),
-    [
-        ({"index": 3}, Reference("3")),
-        ({"index": 3.0}, Reference("3")),
-        ({"id": "gsm8k-12"}, Reference("gsm8k-12")),
-        ({"question_id": "0012"}, Reference("0012")),
-        ({"question": "How?"}, Reference(question="How?")),
-        ({"id": "x", "question": "How?", "gold": "3"}, Reference("x", "How?", "3")),
-    ],
-)
-def test_a_problem_is_named_by_id_or_question(
-    tmp_path: Path, fields: dict[str, object], expected: Reference
-) -> None:
-    [sample] = read(tmp_path, {**fields, "completion": "x"})
-    assert sample.reference == expected
 
 
 def test_runs_samples_models_and_finishes(tmp_path: Path) -> None:
@@ -331,12 +264,6 @@ def test_decimals_and_bytes_of_parquet_are_texts(tmp_path: Path) -> None:
     parquet.write_table(arrow.table(cells), tmp_path / "a.parquet")
     [sample] = read_samples(tmp_path / "a.parquet")
     assert (sample.text, sample.reference.gold) == ("It is 18.", "18.00")
-
-
-def test_csv_of_excel_names_its_separator(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("sep=;\nid;response\n0;a, b\n")
-    assert [sample.text for sample in read_samples(path)] == ["a, b"]
 
 
 def test_a_row_with_too_many_texts_is_a_fault(tmp_path: Path) -> None:

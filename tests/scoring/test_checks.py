@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,96 @@ def right(samples: Sequence[Sample], problems: Sequence[Problem]) -> bool:
     return [sample.problem for sample in samples] == list(problems)
 
 
+OTHER = "The plumber checked seven valves and then wrote down what every gauge showed: "
+FAILURES = (
+    "Error: rate limit 429", "Error code: 503 - {'error': {'message': 'overloaded'}}",
+    "openai.APITimeoutError: Request timed out.", "<html><title>502 Bad Gateway</title></html>",
+)  # fmt: skip
+ORDER = random.Random(4).sample(range(48), 48)
+
+
+def changed(texts: Mapping[int, str]) -> list[Row]:
+    """Rows with ids, of which some have another text."""
+    return [row | {"completion": texts.get(n, row["completion"])}
+            for n, row in enumerate(rows(SAMPLE, int))]  # fmt: skip
+
+
+def asked(texts: Sequence[str], golds: Sequence[object] = ()) -> list[Row]:
+    """Rows with questions, and golds if there are some."""
+    return [
+        {"question": problem.question, "completion": text}
+        | ({"gold": gold} if gold is not None else {})
+        for problem, text, gold in zip_longest(SAMPLE[: len(texts)], texts, golds)
+    ]
+
+
+RIGHT_TEXTS = [wordy(problem, n % 3 > 0) for n, problem in enumerate(SAMPLE)]
+BARE_TEXTS = [problem.gold for problem in SAMPLE]
+NUMBERS = [random.Random(n).randrange(9000) for n in range(60)]
+REFUSED: dict[str, tuple[list[Row], str | None, str]] = {
+    "a permutation": (
+        rows(SAMPLE, ORDER.__getitem__), "sample", r"texts .* are about other problems"),
+    "a permutation of texts that mostly repeat no question": (
+        [row if place % 3 == 0 else row | {"completion": "First add both parts, then halve what is "
+         f"left over after lunch, and round the sum up to the next whole one: {9000 + place}"}
+         for place, row in enumerate(rows(SAMPLE, ORDER.__getitem__))], "sample",
+        r"texts .* are about other problems"),
+    "texts in another order than their questions": (
+        asked([wordy(SAMPLE[n]) for n in ORDER]), "sample",
+        r"about other problems .*put the texts beside"),
+    "mostly failures": (
+        changed(dict.fromkeys(range(34), FAILURES[0])), "sample",
+        r"34 of 48 texts .* are failures of a service"),
+    "questions as texts": (
+        [{"question": wordy(problem), "response": problem.question} for problem in SAMPLE],
+        "sample", "are questions of 'sample'"),
+    "texts that slipped beside their questions": (
+        asked(RIGHT_TEXTS[:20] + RIGHT_TEXTS[21:]), "sample",
+        r"from row 21 .*fit the problem 1 place after"),
+    "bare texts that slipped": (
+        asked(BARE_TEXTS[:20] + BARE_TEXTS[21:], BARE_TEXTS[:47]), "sample",
+        r"from row 21 .*fit the problem 1 place after"),
+    "texts that slipped beside questions and golds of no dataset": (
+        asked(RIGHT_TEXTS[:20] + RIGHT_TEXTS[21:], BARE_TEXTS[:47]), "fresh:3",
+        r"from row 21 .*fit the problem 1 place after"),
+    "texts that slipped beside their golds": (
+        [{"gold": gold, "response": f"It is {text}."}
+         for gold, text in zip(NUMBERS, NUMBERS[:30] + NUMBERS[31:], strict=False)], None,
+        r"from row 31 .*fit the problem 1 place"),
+}  # fmt: skip
+NAMED: dict[str, tuple[list[Row], list[list[str]]]] = {
+    "failures of a service": (
+        changed({n: FAILURES[n // 4 % 4] for n in range(0, 48, 4)}),
+        [["12 texts of", "failures of a service, such as 'Error: rate limit 429'; counted"]]),
+    "texts about nothing": (
+        changed(dict.fromkeys(range(48), "I cannot say.")),
+        [["48 of 48 texts"], ["nearly no text"]]),
+    "texts about nothing from one row on": (
+        [row | {"run": n // 48} | ({"completion": random.Random(n).randbytes(9).hex()}
+         if n >= 96 else {}) for n, row in enumerate(rows(SAMPLE, int) * 4)],
+        [["from row 97 to 192 nearly no text"]]),
+    "many texts about something else": (
+        changed({n: f"{OTHER}all of them work, so the invoice says {n} thousand."
+                 for n in range(4, 16)}),
+        [["11 of 48 texts"],  # one has a rare word of its question
+         ["11 of 48 texts", "share few words with their questions (the first is in row 5)"]]),
+    **{f"texts that are alike: {failure}": (
+        changed({n: failure.format(n) for n in range(0, 48, 8)}),
+        [["6 of 48 texts", failure.format(0)]])
+       for failure in ("API_ERROR", "[no output]", "Failed again (request {}fa)")},
+    "one answer everywhere": (
+        changed({n: "The answer is 12." for n in range(48) if n % 5}),
+        [["38 of 48 texts", "'The answer is 12.'"]]),
+    "golds of a revision": (
+        asked([wordy(each) for each in SAMPLE], ["5"] * 5 + BARE_TEXTS[5:]),
+        [["5 of 48 golds", "those of 'sample' are used"]]),
+    "a weak model": (
+        changed({n: f"#### {p.gold if n % 8 else 5}" for n, p in enumerate(SAMPLE)}), []),
+    "a model that is always wrong": (
+        changed({n: wordy(problem, False) for n, problem in enumerate(SAMPLE)}), []),
+}  # fmt: skip
+
+
 def test_ids_of_the_dataset_are_taken(tmp_path: Path, data: Path) -> None:
     for form in ("{}", "{:04}", "sample-{}", "test/{:03}"):
         for options in ({}, {"dataset": None}):
@@ -83,33 +174,20 @@ def test_a_missing_row_is_found(tmp_path: Path, missing: int) -> None:
         read(tmp_path, table, in_order=True)
 
 
-def test_a_missing_row_late_in_a_long_file_is_found(tmp_path: Path, data: Path) -> None:
-    problems = load_dataset("gsm8k").problems
-    late = len(problems) - 60
-    table = rows([*problems[:late], *problems[late + 1 :]], int)
-    with pytest.raises(InputError, match="is a row missing"):
-        read(tmp_path, table, dataset=None)
+@pytest.mark.parametrize("name", REFUSED)
+def test_rows_that_are_not_what_they_seem_are_refused(tmp_path: Path, name: str) -> None:
+    table, dataset, message = REFUSED[name]
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, table, dataset=dataset)
 
 
-def test_a_permutation_is_refused(tmp_path: Path) -> None:
-    order = list(range(len(SAMPLE)))
-    random.Random(4).shuffle(order)
-    with pytest.raises(InputError, match=r"texts .* are about other problems"):
-        read(tmp_path, rows(SAMPLE, order.__getitem__))
-
-
-def test_a_permutation_of_texts_that_mostly_repeat_no_question_is_refused(tmp_path: Path) -> None:
-    order = list(range(len(SAMPLE)))
-    random.Random(4).shuffle(order)
-    table = rows(SAMPLE, order.__getitem__)
-    for place, row in enumerate(table):
-        if place % 3:
-            row["completion"] = (
-                "First add both parts, then halve what is left over after lunch, "
-                f"and round the sum up to the next whole one: {9000 + place}"
-            )
-    with pytest.raises(InputError, match=r"texts .* are about other problems"):
-        read(tmp_path, table)
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_odd_is_named_and_scored(tmp_path: Path, name: str) -> None:
+    table, expected = NAMED[name]
+    samples, notes = read(tmp_path, table)
+    assert not any(sample.fault for sample in samples)
+    for note, words in zip(notes, expected, strict=True):
+        assert all(word in note for word in words)
 
 
 @pytest.mark.official
@@ -128,25 +206,6 @@ def test_a_short_shifted_segment_of_a_weak_model_is_found(tmp_path: Path, data: 
     table = [{"id": n, "completion": wordy(each, n % 4 == 0)} for n, each in enumerate(moved)]
     with pytest.raises(InputError, match=r"from row 70\d .* to 71\d, 11 of 11 texts"):
         read(tmp_path, table, dataset="gsm8k")
-
-
-def test_failures_of_a_service_are_errors_or_refused(tmp_path: Path) -> None:
-    failures = (
-        "Error: rate limit 429", "Error code: 503 - {'error': {'message': 'overloaded'}}",
-        "openai.APITimeoutError: Request timed out.", "<html><title>502 Bad Gateway</title></html>",
-    )  # fmt: skip
-    table = rows(SAMPLE, int)
-    for n, row in enumerate(table):
-        if n % 4 == 0:
-            row["completion"] = failures[n // 4 % 4]
-    samples, [note] = read(tmp_path, table)
-    assert sum(bool(sample.error) for sample in samples) == 12
-    assert "12 texts of" in note
-    assert "failures of a service, such as 'Error: rate limit 429'; counted as errors" in note
-    for row in table[:30]:
-        row["completion"] = failures[0]
-    with pytest.raises(InputError, match=r"34 of 48 texts .* are failures of a service"):
-        read(tmp_path, table)
 
 
 @pytest.mark.parametrize(
@@ -198,48 +257,6 @@ def test_files_of_two_datasets_are_mixed_with_faults(tmp_path: Path) -> None:
     assert [bool(sample.fault) for sample in samples] == [False] * 48 + [True] * 20
 
 
-def test_texts_about_nothing_are_a_warning(tmp_path: Path) -> None:
-    table = [{"id": index, "completion": "I cannot say."} for index in range(48)]
-    _, [alike, note] = read(tmp_path, table)
-    assert "48 of 48 texts" in alike
-    assert "nearly no text" in note
-    shares = [dict(row) for row in rows(SAMPLE, int) * 4]
-    for row in shares[96:]:
-        row["completion"] = random.Random(row["id"]).randbytes(9).hex()
-    _, [note] = read(tmp_path, [{"run": n // 48, **row} for n, row in enumerate(shares)])
-    assert "from row 97 to 192 nearly no text" in note
-
-
-def test_many_texts_about_something_else_are_a_warning(tmp_path: Path) -> None:
-    other = "The plumber checked seven valves and then wrote down what every gauge showed: "
-    table = rows(SAMPLE, int)
-    for row in table[4:16]:
-        row["completion"] = f"{other}all of them work, so the invoice says {row['id']} thousand."
-    _, [alike, note] = read(tmp_path, table)
-    assert "11 of 48 texts" in alike  # one has a rare word of its question
-    assert "11 of 48 texts" in note
-    assert "share few words with their questions (the first is in row 5)" in note
-
-
-def test_questions_in_the_place_of_texts_are_refused(tmp_path: Path) -> None:
-    table = [{"question": wordy(problem), "response": problem.question} for problem in SAMPLE]
-    with pytest.raises(InputError, match="are questions of 'sample'"):
-        read(tmp_path, table)
-
-
-def test_a_weak_or_wrong_model_is_no_reason_to_refuse(tmp_path: Path) -> None:
-    texts = [
-        [f"#### {problem.gold if n % 8 else 5}" for n, problem in enumerate(SAMPLE)],
-        ["The answer is 12." if n % 5 else f"It is {p.gold}." for n, p in enumerate(SAMPLE)],
-        [wordy(problem, False) for problem in SAMPLE],
-    ]
-    for each in texts:
-        table = [{"id": index, "completion": text} for index, text in enumerate(each)]
-        samples, notes = read(tmp_path, table)
-        assert right(samples, SAMPLE)
-        assert all("38 of 48 texts" in note and "'The answer is 12.'" in note for note in notes)
-
-
 @pytest.mark.parametrize("missing", [1, 3, 20])
 @pytest.mark.parametrize("form", ["It is {}.", "{}"])
 def test_bare_answers_after_missing_rows_are_found(tmp_path: Path, missing: int, form: str) -> None:
@@ -251,51 +268,6 @@ def test_bare_answers_after_missing_rows_are_found(tmp_path: Path, missing: int,
     ]
     with pytest.raises(InputError, match=rf"from row 6\d .*fit the problem {missing} place"):
         read(tmp_path, table, dataset="fresh:3")
-
-
-@pytest.mark.parametrize(
-    ("is_bare", "dataset"), [(False, "sample"), (True, "sample"), (False, "fresh:3")]
-)
-def test_texts_that_slipped_beside_their_questions_are_found(
-    tmp_path: Path, is_bare: bool, dataset: str
-) -> None:
-    texts = [
-        problem.gold if is_bare else wordy(problem, n % 3 > 0) for n, problem in enumerate(SAMPLE)
-    ]
-    del texts[20]
-    table = [
-        {"question": problem.question, "gold": problem.gold, "completion": text}
-        for problem, text in zip(SAMPLE, texts, strict=False)
-    ]
-    with pytest.raises(InputError, match=r"from row 21 .*fit the problem 1 place after"):
-        read(tmp_path, table, dataset=dataset)
-
-
-def test_texts_that_slipped_beside_their_golds_are_found(tmp_path: Path) -> None:
-    golds = [random.Random(n).randrange(9000) for n in range(60)]
-    table = [{"gold": gold, "response": f"It is {text}."}
-             for gold, text in zip(golds, [*golds[:30], *golds[31:]], strict=False)]  # fmt: skip
-    with pytest.raises(InputError, match=r"from row 31 .*fit the problem 1 place"):
-        read(tmp_path, table, dataset=None)
-
-
-def test_texts_in_another_order_than_their_questions_are_refused(tmp_path: Path) -> None:
-    texts = [wordy(problem) for problem in SAMPLE]
-    random.Random(4).shuffle(texts)
-    table = [{"question": problem.question, "response": text}
-             for problem, text in zip(SAMPLE, texts, strict=True)]  # fmt: skip
-    with pytest.raises(InputError, match=r"about other problems .*put the texts beside"):
-        read(tmp_path, table)
-
-
-@pytest.mark.parametrize("failure", ["API_ERROR", "[no output]", "Failed again (request {}fa)"])
-def test_short_texts_that_are_alike_are_named(tmp_path: Path, failure: str) -> None:
-    table = rows(SAMPLE, int)
-    for row in table[::8]:
-        row["completion"] = failure.format(row["id"])
-    _, [note] = read(tmp_path, table)
-    assert "6 of 48 texts" in note
-    assert failure.format(0) in note
 
 
 def test_a_question_decides_whatever_the_id_says(tmp_path: Path) -> None:
@@ -316,14 +288,8 @@ def test_rows_beyond_the_dataset_are_faults_in_order(tmp_path: Path) -> None:
     assert "beyond the 48 problems" in samples[-1].fault
 
 
-def test_golds_of_a_revision_are_compared(tmp_path: Path) -> None:
-    table = [
-        {"question": p.question, "gold": p.gold if n > 4 else "5", "response": wordy(p)}
-        for n, p in enumerate(SAMPLE)
-    ]
-    _, [note] = read(tmp_path, table)
-    assert "5 of 48 golds" in note
-    assert "those of 'sample' are used" in note
+def test_golds_in_a_named_column_replace_the_datasets(tmp_path: Path) -> None:
+    table = asked([wordy(each) for each in SAMPLE], ["5"] * 5 + BARE_TEXTS[5:])
     named, notes = read(tmp_path, table, columns=({"gold": "gold"},))
     assert notes == []
     assert [sample.problem.gold for sample in named if sample.problem][:5] == ["5"] * 5

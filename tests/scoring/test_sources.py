@@ -6,18 +6,12 @@ import io
 import json
 import os
 import threading
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gradeschool import load_dataset
-from gradeschool.formats import tables
-from gradeschool.formats.read import BATCH_ROWS
 from gradeschool.formats.samples import ReadOptions
-from gradeschool.formats.tables import parse_line
-from gradeschool.scoring import sources as module
 from gradeschool.scoring.sources import load_runs, split_run
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -77,15 +71,6 @@ def test_a_run_that_a_file_does_not_hold_is_named_with_those_that_it_holds(
     result = gradeschool("score", f"{answers}#mid", "-d", problems, *SCORERS)
     listed = f"it contains '{answers}#low', '{answers}#high'"
     assert (result.status, result.err.strip().endswith(listed)) == (2, True)
-
-
-def test_the_table_of_one_run_holds_its_rows_alone(
-    gradeschool: Command, answers: Path, problems: Path, tmp_path: Path
-) -> None:
-    where = (f"{answers}#low", "-d", problems, *SCORERS)
-    gradeschool("score", *where, "-o", tmp_path / "whole.jsonl")
-    rows = [json.loads(line) for line in (tmp_path / "whole.jsonl").read_text().splitlines()]
-    assert [row["run"] for row in rows if "run" in row] == ["low"] * PROBLEMS * SAMPLES
 
 
 def test_standard_input_is_a_file_like_others_and_leaves_nothing_behind(
@@ -276,23 +261,3 @@ def test_samples_of_a_run_folder_come_by_their_numbers(
     [loaded] = load_runs(folder, ReadOptions(), lambda _: None)
     assert [sample.sample for sample in loaded.samples] == [0, 1, 2, 0, 1, 2]
     assert [sample.text for sample in loaded.samples[:3]] == ["#### 0", "#### 1", "#### 2"]
-
-
-def test_a_file_with_golds_of_its_own_is_not_read_before_it_is_scored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Only its first batch is, which shows that no dataset has to be fetched for it."""
-    monkeypatch.setattr(module, "is_here", lambda name: False)
-    path = tmp_path / "answers.jsonl"
-    row = json.dumps({"id": "a", "completion": "#### 5", "gold": "5"})
-    path.write_text(f"{row}\n" * 3 * BATCH_ROWS)
-    parsed = []
-
-    def parse(line: bytes) -> tuple[Mapping[str, Any], str]:
-        parsed.append(line)
-        return parse_line(line)
-
-    monkeypatch.setattr(tables, "parse_line", parse)
-    [source] = module.open_sources([str(path)], ReadOptions(), print)
-    assert source.dataset is module.OWN_GOLDS
-    assert len(parsed) < 2 * BATCH_ROWS
