@@ -118,7 +118,6 @@ MORE_THAN = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:(?:more|less|fewer|(?!(?:oth|rath)er)\w{3,12}er)\sthan\b"
     r"|(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b)"
 )
-ANNOTATION = re.compile(r"<<[^<>\n]{1,200}>>"), ">>"
 NEXT_WORDS = re.compile(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,12}(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?("
     r"(?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
@@ -192,23 +191,18 @@ def best_number(
     UNRESOLVED if the best number is an operand ("24 / 6" is not worked out).
     """
     rows = features(text, start, end, numbers, question)
-    if any("unit asked" in names for names in rows):
-        _mark_others(text, end, numbers, rows)
+    counted = any("unit asked" in names for names in rows)
+    for number, names in zip(numbers, rows, strict=True):
+        if counted and {"unit asked", "other unit", "result"}.isdisjoint(names):
+            words = unit_words(text, number, end)
+            if words and words[0].lower() not in FILLERS:
+                names.append("other thing")
     if direct:
         rows[0].append("direct")
     scores = [sum(map(WEIGHTS.__getitem__, names)) for names in rows]
     best = len(scores) - 1 - scores[::-1].index(max(scores))
     number = numbers[best]
     return number._replace(value=UNRESOLVED) if "operand" in rows[best] else number
-
-
-def _mark_others(text: str, end: int, numbers: list[WrittenNumber], rows: list[list[str]]) -> None:
-    """Mark numbers that count another thing than requested, if both are counted."""
-    for number, names in zip(numbers, rows, strict=True):
-        if not {"unit asked", "other unit", "result"}.intersection(names):
-            words = unit_words(text, number, end)
-            if words and words[0].lower() not in FILLERS:
-                names.append("other thing")
 
 
 def sentence_numbers(text: str, start: int, end: int, question: str) -> list[WrittenNumber]:
@@ -226,20 +220,17 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
     if not numbers:
         words = list(islice(word_quantities(text, begin, end), MOST_NUMBERS))
         numbers = [word for word in words if word.value != "1"] or words
+    shares = not question or question_hints(question).share
     return [
         _signed(text, start, number)
         for number in numbers
-        if not _is_share(text, number, end, question)
+        if not text.startswith(" of ", number.end)  # "4 of which", "1/2 of"
+        or number.end + 4 > end
+        or not (
+            text.startswith(("which", "whom"), number.end + 4)
+            or ("/" in number.value and not shares)
+        )
     ]
-
-
-def _is_share(text: str, number: WrittenNumber, end: int, question: str) -> bool:
-    """Return whether a number is only a share of the result: "4 of which", "1/2 of"."""
-    if not text.startswith(" of ", number.end) or number.end + 4 > end:
-        return False
-    if text.startswith(("which", "whom"), number.end + 4):
-        return True
-    return "/" in number.value and bool(question) and not question_hints(question).share
 
 
 def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
@@ -296,7 +287,8 @@ def features(
             names += ["drawn"] if "unit asked" in names or not hints.units or drawn[1] else []
         if index and WHOLE.fullmatch(text, numbers[index - 1].end, number.start):
             names.append("whole")
-            previous += ["unit asked"] if "unit asked" in names else []
+            if "unit asked" in names and "clause" not in previous:
+                previous.append("unit asked")
         if index and "/" in numbers[index - 1].value and APPROXIMATION.search(before):
             names.append("approximation")
         opened = text.rfind("(", start, number.start)

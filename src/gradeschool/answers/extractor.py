@@ -144,22 +144,14 @@ def extract_final_answer(
         answer = _closing(region, region.start, region.end, question)
         if answer is None:
             answer = _printed(text, region)
-    disowned = answer and _disowned(region, answer, question)
-    if (
-        disowned
-        and answer is not None
-        and statement is not None
-        and CORRECTED.match(region.text, answer.end, region.end)
-    ):
+    reason = answer and _disowned(region, answer, question)
+    if reason and answer and statement and CORRECTED.match(region.text, answer.end, region.end):
         answer = _closing(region, answer.end, region.end, question)
-        disowned = answer and _disowned(region, answer, question)
-    if answer is not None and disowned == "one of several":
-        others = quantities(region.text, answer.end, region.end)
-        both = next((other for other in others), WrittenNumber("", 0, answer.end))
-        return answer._replace(value=f"{answer.value} or {both.value}", end=both.end)
-    if answer is None or disowned:
-        return None
-    return _in_convention(region, answer, question)
+        reason = answer and _disowned(region, answer, question)
+    if answer and reason == "one of several":
+        other = next(quantities(region.text, answer.end, region.end), None)
+        return other and answer._replace(value=f"{answer.value} or {other.value}", end=other.end)
+    return None if answer is None or reason else _in_convention(region, answer, question)
 
 
 def _disowned(region: Region, answer: ExtractedAnswer, question: str) -> str | None:
@@ -191,15 +183,14 @@ def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
         return False
     if digits > MOST_DIGITS:
         return True
-    if "," in text[stated.start : stated.end] or region.end - stated.end > digits:
+    known = text[region.start : stated.start].replace(",", "").replace(" ", "")
+    if "," in text[stated.start : stated.end] or stated.value in known:
         return False
-    if stated.value in text[region.start : stated.start].replace(",", "").replace(" ", ""):
+    if region.end - stated.end > digits:
         return False
-    place = text.rfind("\n", region.start, stated.start)
-    before = last_statement(text, region.start, max(place, region.start), question)
-    if before is None:
-        before = _closing(region._replace(end=max(place, region.start)), region.start,
-                          max(place, region.start), question)  # fmt: skip
+    place = max(text.rfind("\n", region.start, stated.start), region.start)
+    before = last_statement(text, region.start, place, question)
+    before = before or _closing(region._replace(end=place), region.start, place, question)
     return before is not None and len(before.value) + 3 < digits
 
 
@@ -217,8 +208,9 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     text, end = region.text, region.end
     if end - stated.end > LONGEST_TAIL or DIGIT.search(text, stated.end, end) is None:
         return stated
-    last = _last_with_number(text, stated.end, end)
-    if last is None:
+    sentences = last_sentences(text, stated.end, end)
+    last = next((each for each in sentences if DIGIT.search(text, each.start, each.end)), None)
+    if last is None or is_aside(text, last):
         return stated
     number = stated_number(text, last.start, last.end, question)
     if number is None or number.value == UNRESOLVED or same_value(number.value, stated.value):
@@ -236,7 +228,14 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         worked_out
         and not checks
         and number.value not in question_hints(question).values
-        and _is_operand(text, last.start, number.start, stated.value)
+        and any(
+            same_value(other.value, stated.value)
+            and (
+                OPERAND_AFTER.match(text, other.end, number.start)
+                or OPERAND_BEFORE.search(text[max(last.start, other.start - 8) : other.start])
+            )
+            for other in quantities(text, last.start, number.start)
+        )
         and (
             total
             or restates
@@ -266,16 +265,6 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     return stated
 
 
-def _is_operand(text: str, start: int, end: int, value: str) -> bool:
-    """Return whether a value is computed with: the 30 of "12 + 30 = 42"."""
-    return any(
-        same_value(number.value, value)
-        and (OPERAND_AFTER.match(text, number.end, end)
-             or OPERAND_BEFORE.search(text[max(start, number.start - 8) : number.start]))
-        for number in quantities(text, start, end)
-    )  # fmt: skip
-
-
 def _answers_instead(
     region: Region, stated: ExtractedAnswer, last: Sentence, number: WrittenNumber, question: str
 ) -> bool:
@@ -302,14 +291,6 @@ def _answers_instead(
         return False
     total = TOTAL.search(text, last.start, number.start) is not None
     return total or bool(results and same_value(results[-1], number.value))
-
-
-def _last_with_number(text: str, start: int, end: int) -> Sentence | None:
-    """Return the last sentence that contains a number, None if it only asks or adds something."""
-    for sentence in last_sentences(text, start, end):
-        if DIGIT.search(text, sentence.start, sentence.end):
-            return None if is_aside(text, sentence) else sentence
-    return None
 
 
 def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAnswer | None:
@@ -442,10 +423,8 @@ def _printed(text: str, region: Region) -> ExtractedAnswer | None:
     output = OUTPUT.search(text, max(region.start, region.end - 450), region.end)
     if output is None:
         return None
-    numbers = list(quantities(text, *output.span(output.lastindex or 0)))
-    if not numbers:
-        return None
-    return ExtractedAnswer(*numbers[-1], "printed by the program", Confidence.GUESSED)
+    *_, last = None, *quantities(text, *output.span(output.lastindex or 0))
+    return last and ExtractedAnswer(*last, "printed by the program", Confidence.GUESSED)
 
 
 def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> ExtractedAnswer:

@@ -91,29 +91,21 @@ def read_answer(text: str) -> ParsedAnswer | None:
     read = _read(text[start:end])
     if read is None:
         return _read(text) if end - start < len(text) else None
-    if not start:
-        return read
-    return read._replace(start=start + read.start, end=start + read.end)
+    return read._replace(start=start + read.start, end=start + read.end) if start else read
 
 
-def stated_answer(text: str) -> ParsedAnswer | None:
-    r"""Return the answer after the last `####`, box, "the answer is" or "answer:", else None."""
-    return (
-        hashed_answer(text)
-        or _in_box(text)
-        or (_behind_answer(text) if mentions_answer(text) else None)
-    )
+def _read(text: str) -> ParsedAnswer | None:
+    read = hashed_answer(text) or _in_box(text)
+    if read is None and mentions_answer(text):
+        how = "the last 'the answer is N'", "the last 'answer: N'"
+        read = _behind("answer", ANSWER_IS, text, how[0])
+        read = read or _behind("answer", ANSWER_COLON, text, how[1])
+    return read or _in_bold(text) or _last_number(text)
 
 
 def hashed_answer(text: str) -> ParsedAnswer | None:
     """Return the number after the last "####" that a number follows, else None."""
     return _behind(MARK, HASHES, text, "the last '#### N'") if MARK[0] in text else None
-
-
-def _behind_answer(text: str) -> ParsedAnswer | None:
-    return _behind("answer", ANSWER_IS, text, "the last 'the answer is N'") or _behind(
-        "answer", ANSWER_COLON, text, "the last 'answer: N'"
-    )
 
 
 def answer_part(text: str) -> str:
@@ -145,63 +137,50 @@ def _answer_span(text: str) -> tuple[int, int]:
     return start, len(text) if run_on is None else run_on.start()
 
 
-def _read(text: str) -> ParsedAnswer | None:
-    return stated_answer(text) or _in_bold(text) or _last_number(text)
-
-
 def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> ParsedAnswer | None:
     """Return the number after the last marker, or the value of the equation or fraction there.
 
-    literal: the start of the marker, in lower case.
+    literal: the start of the marker, in lower case. The number of a list item is none.
     """
-    last = _last_marker(literal, marker, text)
-    if last is None:
-        return None
-    (start, end), number = last.span(1), _clean(last.group(1))
-    if result := RESULT.match(text, end):
-        return ParsedAnswer(_clean(result.group(1)), *result.span(1), how)
-    if over := OVER.match(text, end):
-        return ParsedAnswer(_ratio(number, over.group(1)), start, over.end(), how)
-    if clock := CLOCK.match(text, end):
-        return ParsedAnswer(number + clock.group(), start, clock.end(), how)
-    if scale := SCALE.match(text, end):
-        value = _scaled(number, scale[1] or scale[2])
-        return ParsedAnswer(value, start, scale.end(), how)
-    return ParsedAnswer(number, start, end, how)
-
-
-def _last_marker(literal: str, marker: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return the last match of a marker whose number is not that of a list item."""
-    low = text if literal == MARK else lowered(text)
-    index = len(text)
+    low, index = text if literal == MARK else lowered(text), len(text)
     while (index := low.rfind(literal, 0, index)) >= 0:
         match = marker.match(text, index)
         if match is None:
             continue
-        opens_line = literal == MARK or "\n" in text[index : match.start(1)]
-        if not (opens_line and ITEM.match(text, match.end())):
-            return match
+        (start, end), number = match.span(1), _clean(match[1])
+        opens_line = literal == MARK or "\n" in text[index:start]
+        if opens_line and ITEM.match(text, end):
+            continue
+        if result := RESULT.match(text, end):
+            return ParsedAnswer(_clean(result[1]), *result.span(1), how)
+        if over := OVER.match(text, end):
+            return ParsedAnswer(_ratio(number, over[1]), start, over.end(), how)
+        if clock := CLOCK.match(text, end):
+            return ParsedAnswer(number + clock[0], start, clock.end(), how)
+        if scale := SCALE.match(text, end):  # "1.5 thousand" is 1500
+            product = parse_decimal(f"{number}e{POWERS[(scale[1] or scale[2]).lower()]}")
+            written = None if product is None else plain(product, len(number))
+            return ParsedAnswer(written or number, start, scale.end(), how)
+        return ParsedAnswer(number, start, end, how)
     return None
 
 
 def _in_box(text: str) -> ParsedAnswer | None:
+    """Return the only number or fraction in the last box, after its last "="."""
     box = last_box(text)
-    value = None if box is None else _value_in(box.text)
-    if box is None or value is None:
+    if box is None:
         return None
-    return ParsedAnswer(value, box.start, box.end, r"the last \boxed{N}")
-
-
-def _value_in(content: str) -> str | None:
-    """Return the only number or fraction in a box, after its last "="."""
-    content = content.replace("{,}", ",").replace("\\,", "").replace("\\!", "").replace("\\$", "$")
+    content = box.text.replace("{,}", ",")
+    for command, plain_form in (("\\,", ""), ("\\!", ""), ("\\$", "$")):
+        content = content.replace(command, plain_form)
     content = FRACTION.sub(r"\1/\2", content).rpartition("=")[2]
     for inside in (WORDS.sub("", content), content):
         numbers = list(islice(ANY_NUMBER.finditer(inside), 3))
-        if len(numbers) == 1:
-            return _clean(numbers[0].group())
-        if len(numbers) == 2 and (over := OVER.match(inside, numbers[0].end())):
-            return _ratio(_clean(numbers[0].group()), over.group(1))
+        over = OVER.match(inside, numbers[0].end()) if len(numbers) == 2 else None
+        if len(numbers) == 1 or over:
+            number = _clean(numbers[0][0])
+            value = _ratio(number, over[1]) if over else number
+            return ParsedAnswer(value, box.start, box.end, r"the last \boxed{N}")
     return None
 
 
@@ -232,12 +211,6 @@ def _last_number(text: str) -> ParsedAnswer | None:
         if last is not None:
             return ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
     return None
-
-
-def _scaled(number: str, scale: str) -> str:
-    """Return a number multiplied by the word after it, of any length: "1.5 thousand" is 1500."""
-    product = parse_decimal(f"{number}e{POWERS[scale.lower()]}")
-    return number if product is None else plain(product, len(number)) or number
 
 
 def _ratio(number: str, divisor: str) -> str:

@@ -7,7 +7,7 @@ ones of a text, from the last one back, and the role of each.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -51,7 +51,6 @@ SHORT = re.compile(
     r"(?<![^\s*(])(?:[Aa]ns|ANS|[Ff]inal [Rr]esult|[Rr]esult)[*.]{0,3}\s?[:=]"
     r"|(?<=orrect )(?:option|choice)\s(?:is\b|:)"
 )
-SHORT_SIGNS = ("ans", "Ans", "ANS", "esult", "orrect option", "orrect choice")
 # The same in other languages (MGSM's and a few more), with a verb or a colon after it.
 FOREIGN = re.compile(
     r"(?i)(?:antwort|ergebnis|lösung|respuesta|resultado|réponse|reponse|résultat|ответ|jibu"
@@ -59,14 +58,17 @@ FOREIGN = re.compile(
     r"|คำตอบ)(?P<verb>(?:[^\n\d.:：=]{0,40}?(?:\b(?:ist|lautet|beträgt|(?<!\bno\s)es|est|è|é|ni)\b"
     r"|は|(?<!不)是|为|為|হল|হলো|คือ|[—–=]))?[\s*]{0,3}[:：]?)"
 )
-FOREIGN_SIGNS = ("ntwort", "rgebnis", "spuesta", "sposta", "eponse", "esultado", "Jibu", "jibu")
-# In texts beyond ASCII.
-SCRIPT_SIGNS = (
-    "答", "답", "твет", "উত্তর", "సమాధానం", "జవాబు", "คำตอบ", "éponse", "ésultat", "ösung",
-)  # fmt: skip
 LINE_A = re.compile(r"\n[ \t>*]{0,4}A[*]{0,2}[ \t]?:|\A[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
 LINE_B = re.compile(r"(?:\n[ \t>*]{0,4}|[,;]?\s{1,3})B[*]{0,2}[ \t]?:")
-LINE_A_SIGNS = ("A:", "A**:", "A :")
+# Each with words of which a text that it matches has one; the first that matches counts.
+CUES = (
+    (LINE_A, ("A:", "A**:", "A :")),
+    (SHORT, ("ans", "Ans", "ANS", "esult", "orrect option", "orrect choice")),
+    (FOREIGN, (
+        "ntwort", "rgebnis", "spuesta", "sposta", "eponse", "esultado", "Jibu", "jibu", "答", "답",
+        "твет", "উত্তর", "సమాధానం", "జవాబు", "คำตอบ", "éponse", "ésultat", "ösung",
+    )),
+)  # fmt: skip
 OPTION = re.compile(r"\s{0,3}(?:option\s)?\(?[A-E](?:[).:,]\s?[-–:]?|\s[-–:=])\s?(?=[\d$])", re.I)
 # A line that ends in "=" continues on the next.
 SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？।]|(?<![=≈])(?<![=≈] )\n")
@@ -120,20 +122,20 @@ def _stated(number: WrittenNumber, how: str) -> ExtractedAnswer:
     return ExtractedAnswer(*number, how, Confidence.STATED)
 
 
-def _places(text: str, marker: str, start: int, end: int) -> Iterable[int]:
-    """Return the places of a marker from the last one back, a bounded number of them."""
-    if marker[0] not in text:  # looked for ten times as fast as the whole marker
-        return ()
-    place = text.rfind(marker, start, end)
-    return () if place < 0 else _places_before(text, marker, start, place)
-
-
-def _places_before(text: str, marker: str, start: int, place: int) -> Iterator[int]:
-    for _ in range(TRIES):
-        yield place
-        place = text.rfind(marker, start, place)
-        if place < 0:
+def _places(text: str, marker: str, start: int, end: int) -> Iterator[int]:
+    """Yield the places of a marker from the last one back, a bounded number of them."""
+    # One character is found ten times as fast as the whole marker.
+    for _ in range(TRIES if marker[0] in text else 0):
+        end = text.rfind(marker, start, end)
+        if end < 0:
             return
+        yield end
+
+
+def _sentence_end(text: str, start: int, end: int) -> int:
+    """Return where the sentence of a place ends, before its period."""
+    close = SENTENCE_END.search(text, start, end)
+    return end if close is None else close.start()
 
 
 def _behind_hashes(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
@@ -229,17 +231,15 @@ def _behind_answer(text: str, start: int, end: int, question: str) -> ExtractedA
     last: ExtractedAnswer | None = None
     for marker in ("nswer", "NSWER"):
         for place in _places(text, marker, start if last is None else last.start, end):
-            statement = _announced(text, place, start, end, question)
+            statement = _announced(text, place, end, question)
             if statement is not None:
                 last = statement
                 break
     return last
 
 
-def _announced(
-    text: str, place: int, start: int, end: int, question: str
-) -> ExtractedAnswer | None:
-    """Return the answer that "answer" at a place introduces, or closes ("18 is the answer")."""
+def _announced(text: str, place: int, end: int, question: str) -> ExtractedAnswer | None:
+    """Return the answer that the word "answer" at a place introduces."""
     cue = ANSWER.match(text, place, end)
     if cue is None:
         return None
@@ -248,55 +248,30 @@ def _announced(
     begin = cue.end() if option is None else option.end()
     number = _direct(text, begin, stop, question)
     if number is not None:
-        item = ITEM.match(text, number.end, end)
-        is_list = item is not None and "\n" in text[place : number.start]
+        is_list = "\n" in text[place : number.start] and ITEM.match(text, number.end, end)
         return None if is_list else _stated(number, "after the last 'answer'")
     if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
         return None
-    close = SENTENCE_END.search(text, begin, stop)
-    number = stated_number(text, begin, stop if close is None else close.start(), question)
+    number = stated_number(text, begin, _sentence_end(text, begin, stop), question)
     return None if number is None else _stated(number, "in the sentence of the last 'answer is'")
 
 
 def _behind_pattern(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     """Match "Ans: 18", "Result = 18", other languages, and a line "A:" unless "B:" follows."""
     part = text[start:end]
-    cue = None
-    if "A" in part and _holds(part, LINE_A_SIGNS):
-        cue = _last(LINE_A, text, start, end)
-        if cue is not None and LINE_B.search(text, cue.end(), end):
-            return None
-    if cue is None and _holds(part, SHORT_SIGNS):
-        cue = _last(SHORT, text, start, end)
-    if cue is None and (
-        _holds(part, FOREIGN_SIGNS) or (not part.isascii() and _holds(part, SCRIPT_SIGNS))
-    ):
-        cue = _last(FOREIGN, text, start, end)
-    if cue is None:
+    cue: re.Match[str] | None = None
+    for pattern, signs in CUES:
+        if cue is None and any(map(part.__contains__, signs)):
+            *_, cue = None, *pattern.finditer(text, start, end)
+    if cue is None or (cue.re is LINE_A and LINE_B.search(text, cue.end(), end)):
         return None
     option = OPTION.match(text, cue.end(), end)
     begin = cue.end() if option is None else option.end()
     stop = min(end, begin + REACH)
     number = _direct(text, begin, stop, question)
     if number is None and cue.re is FOREIGN and cue["verb"].strip(" *:：\n"):
-        close = SENTENCE_END.search(text, begin, stop)
-        number = stated_number(text, begin, stop if close is None else close.start(), question)
+        number = stated_number(text, begin, _sentence_end(text, begin, stop), question)
     return None if number is None else _stated(number, f"after {cue.group().strip()!r}")
-
-
-def _holds(text: str, signs: tuple[str, ...]) -> bool:
-    """Return whether a text may contain a match of a pattern: a cheap test."""
-    for sign in signs:  # noqa: SIM110  (any() takes twice as long)
-        if sign in text:
-            return True
-    return False
-
-
-def _last(pattern: re.Pattern[str], text: str, start: int, end: int) -> re.Match[str] | None:
-    last = None
-    for last in pattern.finditer(text, start, end):  # noqa: B007
-        pass
-    return last
 
 
 def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
@@ -312,12 +287,10 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         words = WORD_NUMBER.match(text, begin, end)
         if words is None:
             return None
-        close = SENTENCE_END.search(text, words.end(), end)
-        if DIGIT.search(text, words.end(), end if close is None else close.start()):
+        if DIGIT.search(text, words.end(), _sentence_end(text, words.end(), end)):
             return None  # "Two trips take 40 minutes."
         return next(word_quantities(text, *words.span()), None)
-    close = SENTENCE_END.search(text, number.end, end)
-    stop = end if close is None else close.start()
+    stop = _sentence_end(text, number.end, end)
     numbers = sentence_numbers(text, number.start, stop, question)
     if not numbers or numbers[0].start > number.start + 1:
         return None
