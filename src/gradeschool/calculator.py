@@ -5,7 +5,7 @@ Paper: Cobbe et al. 2021 (arXiv 2110.14168), appendix C. The authors' code
 under a signal, and prints the `repr` of the float. Here the grammar is our own, values are exact,
 and every step is bounded:
 
-    expression := the grammar of `answers.arithmetic`, plus "×" and "÷"
+    expression := the grammar of `arithmetic`, plus "×" and "÷"
     number     := digits with commas as in "1,234", decimals as in "0.5", ".5" and "5."
 
 Differences from the authors' code: a repeating or long decimal is rounded to PLACES decimals, where
@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from gradeschool.answers.arithmetic import EXACT, MOST_DIGITS, Token, evaluate_tokens
+from gradeschool.arithmetic import EXACT, MOST_DIGITS, Token, evaluate_tokens
 
 __all__ = [
     "CLOSE", "LONGEST", "MOST_DIGITS", "OPEN", "annotation_end", "evaluate", "format_result",

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from gradeschool.answers.search import (
     TextMatch,
     last_box,
-    last_flat_box,
     last_match,
     last_plain_box,
     math_box,
@@ -28,7 +27,6 @@ from gradeschool.protocols.extractions import last_number, last_number_without_c
 from gradeschool.protocols.lm_eval import math as lm_eval_math
 
 PLAIN = re.compile(r"boxed\{([^{}]*)\}")
-FLAT = re.compile(r"\\boxed\{([^}]+)\}")
 PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1", "\\"]))
 TEXTS = PIECES.map("".join) | st.text(st.sampled_from("\\boxed{} a1"), max_size=60)
 PATTERNS = [
@@ -47,14 +45,14 @@ ENDINGS = st.lists(st.sampled_from(WORDS), max_size=60).map("".join)
 
 @given(TEXTS)
 def test_boxes_are_those_of_the_published_patterns(text: str) -> None:
-    matches = FLAT.findall(text)
-    flat = last_flat_box(text)
-    assert (flat.text if flat else None) == (matches[-1] if matches else None)
+    matches = multi_pattern.BOXED.findall(text)
+    flat = last_match(multi_pattern.BOXED, text[: text.rfind("}") + 1])
+    assert (flat and flat[1]) == (matches[-1] if matches else None)
     start = text.rfind("boxed")
     match = PLAIN.match(text, start) if text[:start].endswith("\\") and start > 0 else None
     assert last_plain_box(text) == (match and TextMatch(match[1], *match.span(1)))
-    for box in (flat, last_box(text)):
-        assert box is None or text[box.start : box.end] == box.text
+    box = last_box(text)
+    assert box is None or text[box.start : box.end] == box.text
 
 
 @given(TEXTS)

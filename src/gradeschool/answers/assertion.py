@@ -317,18 +317,6 @@ TRIGGERS = frozenset(word[:4] for rule in RULES for word in WORDS.findall(
 SIGNS = frozenset("?？±<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
 LAST_WORDS = (" be ", " in ", " from ", " to ", " of ", " can ")
 LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
-# A number between one of these and the end of its line is part of no other sentence.
-ANNOUNCED = tuple(
-    f"{marker} {sign}"
-    for marker in ("####", "The answer is", "The answer is:", "The final answer is")
-    for sign in ("", "$")
-)
-
-
-def is_plainly_stated(text: str, number: WrittenNumber) -> bool:
-    """Return whether nothing but a marker is before a number, and nothing after it in its line."""
-    end = number.end + text.startswith(".", number.end)
-    return text[end : end + 1] in ("", "\n") and text.endswith(ANNOUNCED, 0, number.start)
 
 
 def _may_be_doubted(before: str, after: str) -> bool:

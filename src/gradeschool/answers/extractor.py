@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.assertion import doubt, is_part_of_expression, is_plainly_stated
+from gradeschool.answers.assertion import doubt, is_part_of_expression
 from gradeschool.answers.candidates import (
     EQUALS,
     OPERAND_AFTER,
@@ -159,8 +159,6 @@ def _disowned(region: Region, answer: ExtractedAnswer, question: str) -> str | N
     text, number = region.text, WrittenNumber(*answer[:3])
     if answer.value == UNRESOLVED:
         return "unresolved"
-    if is_plainly_stated(text, number):
-        return None
     line = text[text.rfind("\n", region.start, number.start) + 1 : number.start]
     marked = (
         answer.confidence is Confidence.STATED
@@ -447,7 +445,4 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
     amount, kilo = answer.value[:-1], answer.value[-1:].upper()
     if kilo in KILOS and "dollar" in units and amount.replace(".", "").isdecimal():
         return answer._replace(value=shifted(amount, KILOS[kilo]))  # "70k" dollars
-    scale = question_hints(question).scale
-    if scale and written.endswith(("illion", "illions", "housand", "k", "K")):
-        return answer._replace(value=canonical(shifted(answer.value, -scale)))
     return answer

@@ -11,7 +11,6 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-from gradeschool.answers.arithmetic import first_slip
 from gradeschool.answers.extractor import Confidence, ExtractedAnswer, extract_final_answer
 from gradeschool.answers.quantities import canonical_gold, exact, same_answer
 from gradeschool.answers.regions import (
@@ -24,6 +23,7 @@ from gradeschool.answers.regions import (
     committed_region,
     looks_cut,
 )
+from gradeschool.arithmetic import first_slip
 
 FILTER = "content_filter"
 

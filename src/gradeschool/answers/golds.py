@@ -75,7 +75,9 @@ def read_gold(gold: object, expressions: bool = False) -> str:
     for written, meant in LATEX:
         text = text.replace(written, meant)
     text = WRAPPED.sub(r" \1 ", text).replace("\\text", " ")
-    text = NAMED.sub("", THOUSANDS.sub(_joined, text), count=1).strip("$ ")
+    text = NAMED.sub(
+        "", THOUSANDS.sub(lambda each: re.sub(r"\s", "", each[0]), text), count=1
+    ).strip("$ ")
     while len(text) > 1 and text[0] + text[-1] in ("()", "[]", "{}", '""', "''"):
         text = text[1:-1].strip("$ ")
     if not text:
@@ -122,10 +124,6 @@ def _marked(gold: str) -> str:
     return gold
 
 
-def _joined(match: re.Match[str]) -> str:
-    return re.sub(r"\s", "", match[0])
-
-
 def _is_attached(text: str, match: re.Match[str]) -> bool:
     r"""Return whether a letter or a sign makes the number part of a name or expression: "4a"."""
     before, behind = text[: match.start()].rstrip("$ ")[-1:], text[match.end() : match.end() + 8]
@@ -161,12 +159,9 @@ def _value(gold: object, match: re.Match[str]) -> str:
             return f"{sign}{above}/{below}"
         part = Fraction(above, below)
     value = int(whole or 0) + part
-    rest = value.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest == 1 and len(str(value.denominator)) < 20:
-        return sign + str(plain(Decimal(value.numerator) / Decimal(value.denominator)))
+    decimal = Decimal(value.numerator) / value.denominator
+    if Fraction(decimal) == value:
+        return sign + str(plain(decimal))
     return f"{sign}{value.numerator}/{value.denominator}"
 
 

@@ -32,8 +32,6 @@ TIME_OF = re.compile(
 )
 SHARE = re.compile(r"(?i)fraction|\bpart\b|portion|percent|probability|chance|ratio|share")
 COMPARES = re.compile(r"(?i)\b(?:more|less|fewer|differ(?:ence|s)?|further|\w{3,}er|than)\b")
-SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
-SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 POINT_LANGUAGES = re.compile(
     r"(?i)\b(?:il|elle|en\stout|der|die|das|und|ist|sind|gibt|geben|zusammen|wie|viele?|el|los|las"
@@ -111,12 +109,6 @@ class QuestionHints:
     def values(self) -> frozenset[str]:
         """Only the digits of the quantities."""
         return frozenset(digits for digits, _ in self._given)
-
-    @cached_property
-    def scale(self) -> int:
-        """The requested power of ten ("in millions of dollars" is 6), else 0."""
-        scaled = SCALED.search(self.asking)
-        return SCALES[scaled[1].lower()] if scaled else 0
 
     @cached_property
     def share(self) -> bool:

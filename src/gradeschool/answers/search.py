@@ -124,30 +124,6 @@ def last_plain_box(text: str) -> TextMatch | None:
     return match_of((text[inside:close], inside, close))
 
 
-def last_flat_box(text: str) -> TextMatch | None:
-    r"""Return the last match of group 1 of `\\boxed\{([^}]+)\}`, in linear time.
-
-    The pattern itself is quadratic on repeated `\boxed{` without a closing brace.
-    """
-    if (box := last_plain_box(text)) and box.text:
-        before = text.rfind(BOX, 0, box.start - len(BOX))
-        if before < 0 or text.find("}", before, box.start) >= 0:  # else it may be inside a match
-            return box
-    last = None
-    start = text.find(BOX)
-    while start >= 0:
-        inside = start + len(BOX)
-        close = text.find("}", inside)
-        if close < 0:
-            break
-        if close == inside:  # empty box: no match here, but one may begin right after it
-            start = text.find(BOX, start + 1)
-            continue
-        last = TextMatch(text[inside:close], inside, close)
-        start = text.find(BOX, close + 1)
-    return last
-
-
 def last_box(text: str) -> TextMatch | None:
     r"""Return the content of the last `\boxed{...}`, nested braces included.
 

@@ -27,7 +27,7 @@ from itertools import islice, product
 from typing import Any, NamedTuple
 
 from gradeschool import calculator
-from gradeschool.answers.arithmetic import Arithmetic, Token, evaluate_tokens
+from gradeschool.arithmetic import Arithmetic, Token, evaluate_tokens
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.step_labels import NO_ERROR
 from gradeschool.errors import InputError

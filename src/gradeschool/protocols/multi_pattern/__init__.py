@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import last_flat_box, last_match, last_match_behind, mentions_answer
+from gradeschool.answers.search import last_match, last_match_behind, mentions_answer
 from gradeschool.protocols import Answer, Scorer, make_answer
 from gradeschool.protocols.extractions import (
     HASH,
@@ -18,7 +18,7 @@ from gradeschool.protocols.extractions import (
 )
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
-# `\\boxed\{([^}]+)\}` comes second; `last_flat_box` finds the same in linear time.
+BOXED = re.compile(r"\\boxed\{([^}]+)\}")
 ANSWER_IS = re.compile(r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)")
 ANSWER_COLON = re.compile(r"(?i)answer\s*:\s*\$?([\d,.\-]+)")
 NUMBER = re.compile(r"(-?[\d,]+\.?\d*)")
@@ -30,9 +30,8 @@ def extract(text: str, reference: str) -> Answer | None:
     """Extract the last match of the first pattern that matches at all."""
     how = "the last '#### N'"
     match = last_match_behind("####", HASHES, text) if HASH in text else None
-    if match is None and "\\" in text and (box := last_flat_box(text)):
-        shown, start, end = box
-        return make_answer((shown, normalized(shown), (start, end), r"the last \boxed{}"))
+    if match is None and "\\boxed{" in text:  # each box has its end: the search is linear
+        how, match = r"the last \boxed{}", last_match(BOXED, text[: text.rfind("}") + 1])
     if match is None and mentions_answer(text):
         how, match = "the last 'the answer is N'", last_match(ANSWER_IS, text)
     if match is None:
