@@ -240,13 +240,16 @@ def add_scores(
                for answered in sampled.answered for each in answered.candidates
                if each.key not in scored]  # fmt: skip
     for start in range(0, len(waiting), CHUNK):
-        keys, pairs = zip(*waiting[start : start + CHUNK], strict=True)
-        logprobs: list[list[float]] = [[]] * len(pairs)
+        chunk = waiting[start : start + CHUNK]
+        pairs = list(dict.fromkeys(pair for _, pair in chunk))  # a text drawn often is read once
+        found = dict(zip(pairs, score_pairs(reader, pairs, scorer.reduction), strict=True))
+        logprobs: dict[QuestionSolution, list[float]] = {}
         if generator is not None:
-            logprobs = generator.logprobs(encode_pairs(generator.tokenizer, pairs))
+            encoded = encode_pairs(generator.tokenizer, pairs)
+            logprobs = dict(zip(pairs, generator.logprobs(encoded), strict=True))
         rows = []
-        found = score_pairs(reader, pairs, scorer.reduction)
-        for key, (values, score, ids), by_token in zip(keys, found, logprobs, strict=True):
+        for key, pair in chunk:
+            values, score, ids = found[pair]
             if not isfinite(score):
                 raise InputError(
                     f"the verifier {scorer.name!r} gives a completion the score {score!r}; train "
@@ -254,12 +257,12 @@ def add_scores(
                 )
             row = ScoreRow(key, scorer.name, score)
             if generator is not None:
-                mean = sum(by_token) / len(by_token)
+                mean = sum(logprobs[pair]) / len(logprobs[pair])
                 row = row._replace(logprob=mean, generator=generator.name)
             if tokens and not isinstance(reader, StepReader):
                 texts = [str(reader.tokenizer.decode([token])) for token in ids]
                 row = row._replace(values=[round(value, 6) for value in values], tokens=texts)
             rows.append(row)
         append_scores(target, rows)
-        tell(sampled.total - len(waiting) + start + len(pairs), sampled.total)
+        tell(sampled.total - len(waiting) + start + len(chunk), sampled.total)
     return target
