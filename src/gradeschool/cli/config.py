@@ -7,7 +7,6 @@ option. The command line has precedence. Values are checked like options.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -28,15 +27,23 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
         ) from error
     except ValueError as error:
         raise InputError(f"{str(path)!r} is not a TOML file: {error}; correct it") from error
-    options = [each for each in context.command.params
-               if isinstance(each, click.Option) and each.name != "config"]  # fmt: skip
-    names = {name.removeprefix("--"): option for option in options for name in option.opts}
+    options = {
+        name.removeprefix("--"): option for option in context.command.params
+        if isinstance(option, click.Option) and option.name != "config" for name in option.opts
+    }  # fmt: skip
     defaults = {}
     for key, value in values.items():
-        option = names.get(key.replace("_", "-"))
+        option = options.get(key.replace("_", "-"))
         if option is None:
-            raise UnknownNameError(f"option in {str(path)!r}", key, names)
-        defaults[option.name] = _checked(key, value, option, path)
+            raise UnknownNameError(f"option in {str(path)!r}", key, options)
+        items = value if isinstance(value, list) and option.multiple else [value]
+        if any(type(item) not in ((bool,) if option.is_flag else (str, int, float))
+               for item in items):  # fmt: skip
+            kind = "true or false" if option.is_flag else "a text or a number"
+            raise InputError(f"{key} in {str(path)!r} is {value!r}; give {kind}")
+        texts = list(map(str, items))  # which the option's type checks
+        text = texts if option.multiple else texts[0]
+        defaults[option.name] = value if option.is_flag else text
     context.default_map = defaults
 
 
@@ -46,16 +53,3 @@ config_option = click.option(
     help="Read options from a TOML file: model = \"tiny\", limit = 100. Options on the command "
          "line have precedence.",
 )  # fmt: skip
-
-
-def _checked(key: str, value: Any, option: click.Option, path: Path) -> Any:
-    """Return a file's value for an option; the option's type then checks it."""
-    plain = (bool,) if option.is_flag else (str, int, float)
-    values = value if isinstance(value, list) and option.multiple else [value]
-    if not all(isinstance(item, plain) and (option.is_flag or not isinstance(item, bool))
-               for item in values):  # fmt: skip
-        kind = "true or false" if option.is_flag else "a text or a number"
-        raise InputError(f"{key} in {str(path)!r} is {value!r}; give {kind}")
-    if option.multiple:
-        return [str(item) for item in values]
-    return value if option.is_flag else str(value)

@@ -42,16 +42,9 @@ from gradeschool.errors import InputError
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @cli.json_option
 def command(
-    runs: tuple[str, ...],
-    model: str | None,
-    datasets: tuple[str, ...],
-    scorer: str | None,
-    output: Path | None,
-    dry_run: bool,
-    quiet: bool,
-    as_json: bool,
-    **settings: Any,
-) -> None:
+    runs: tuple[str, ...], model: str | None, datasets: tuple[str, ...], scorer: str | None,
+    output: Path | None, dry_run: bool, quiet: bool, as_json: bool, **settings: Any,
+) -> None:  # fmt: skip
     """Measure what a score on GSM8K loses with other numbers, words or languages.
 
     ORIGINAL is the model's run on GSM8K; each further RUN is the same model on a set of variations:
