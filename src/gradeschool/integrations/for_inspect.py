@@ -45,21 +45,18 @@ from gradeschool.verdict import Outcome
 __all__ = ["SCORERS", "aime2025", "gsm8k", "numeric_equality"]
 
 NUMERIC_EQUALITY = "numeric-equality"
-VALUES = {
+VALUES = {  # of the verdicts on several targets, the first of these counts
     Outcome.CORRECT: CORRECT,
     Outcome.WRONG: INCORRECT,
     Outcome.NO_ANSWER: NOANSWER,
     Outcome.ERROR: float("nan"),
 }
-# Of the verdicts on several targets, the first of these counts.
-PREFERENCE = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)
 # inspect's own words where it has them (inspect_ai.scorer.ScoreReason); other causes are ours.
 REASONS = {
     Failure.NO_RESPONSE: "no_response",
     Failure.REFUSAL: "refusal",
     Failure.NO_NUMBER: "invalid_response_format",
 }
-SCORING_FAILED = "scoring_failed"
 
 
 def inspect_score(scorer: Scorer, state: TaskState, target: Target) -> Score:
@@ -67,19 +64,28 @@ def inspect_score(scorer: Scorer, state: TaskState, target: Target) -> Score:
 
     It is correct if it is correct for any of the targets, else incorrect or NOANSWER; a scorer
     failure, or no target that can be read, leaves the sample unscored (NaN). The reason is the
-    cause of a miss; the explanation says what was extracted and where.
+    cause of a miss; the explanation says what was extracted and where. The sample's metadata may
+    have a "question" and a "solution".
     """
-    text = state.output.completion
-    problems = [sample_problem(state, gold) for gold in list(target) or [""]]
-    judged = [(scorer.judge(text, problem), problem) for problem in problems]
-    verdict, problem = min(judged, key=lambda pair: PREFERENCE.index(pair[0].outcome))
+    text, facts = state.output.completion, state.metadata or {}
+    question, solution = facts.get("question"), facts.get("solution")
+    judged = []
+    for gold in (each.strip() for each in list(target) or [""]):
+        problem = Problem(
+            id=str(state.sample_id),
+            question=question if isinstance(question, str) else state.input_text,
+            gold=gold,
+            solution=solution if isinstance(solution, str) else f"{MARKER} {gold}",
+        )
+        judged.append((scorer.judge(text, problem), problem))
+    verdict, problem = min(judged, key=lambda pair: list(VALUES).index(pair[0].outcome))
     cause = None
     if verdict.outcome in (Outcome.WRONG, Outcome.NO_ANSWER):
         finish = finish_of(state.output.stop_reason)
         cause = detect_answer_failure(text, problem.gold, finish, problem.question)
     answer, reason = verdict.answer, REASONS.get(cause, cause.value) if cause else None
     if verdict.outcome is Outcome.ERROR:
-        reason = SCORING_FAILED
+        reason = "scoring_failed"
     has_reasons = reason is not None and "reason" in Score.model_fields
     return Score(
         value=VALUES[verdict.outcome],
@@ -91,18 +97,6 @@ def inspect_score(scorer: Scorer, state: TaskState, target: Target) -> Score:
             **({"span": list(answer.span)} if answer and answer.span else {}),
         },
         **({"reason": reason} if has_reasons else {}),
-    )
-
-
-def sample_problem(state: TaskState, gold: str) -> Problem:
-    """Return the problem of a sample; its metadata may have a "question" and a "solution"."""
-    facts: dict[str, Any] = state.metadata or {}
-    question, solution = facts.get("question"), facts.get("solution")
-    return Problem(
-        id=str(state.sample_id),
-        question=question if isinstance(question, str) else state.input_text,
-        gold=gold.strip(),
-        solution=solution if isinstance(solution, str) else f"{MARKER} {gold.strip()}",
     )
 
 
