@@ -198,3 +198,16 @@ def test_a_damaged_run_json_does_not_stop_a_comparison(
     (tmp_path / "run" / "run.json").write_text(json.dumps(fields))
     result = gradeschool(words[0], write("a", rights()), *words[1:], other, "-d", dataset)
     assert result.status == 0, result.err
+
+
+# Reports
+
+
+def test_reports_of_a_failed_sample_have_the_difference(
+    gradeschool: Command, failed: tuple[Path, Path], dataset: Path, tmp_path: Path
+) -> None:
+    for ending in ("md", "html"):
+        path = tmp_path / f"report.{ending}"
+        assert gradeschool("report", *failed, "-d", dataset, "-o", path).status == 0
+        words = "1 problem is left out of the differences, without a judged completion in one of"
+        assert words in path.read_text("utf-8")

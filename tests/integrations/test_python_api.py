@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 import gradeschool
+import gradeschool as package
+from gradeschool import Scores
 from gradeschool.errors import DataError, InputError, ModelError, UnknownNameError
 
 ROOT = Path(__file__).parents[2]
@@ -114,16 +116,6 @@ def test_a_result_writes_reports(tmp_path: Path) -> None:
         evaluated.report(tmp_path / "run.html")
     with pytest.raises(InputError, match="no report format"):
         evaluated.report(tmp_path / "run.doc")
-
-
-def test_a_result_is_a_data_frame() -> None:
-    pytest.importorskip("pandas")
-    names = ["openai/2021", "gradeschool/reader"]
-    frame = gradeschool.score(["#### 18.", "none"], [18, 8], names).to_pandas()
-    assert list(frame["openai/2021"]) == ["wrong", "no_answer"]
-    assert list(frame["gradeschool/reader"]) == ["correct", "no_answer"]
-    assert list(frame["gold"]) == ["18", "8"]
-    assert frame["answer"][0] == "18."
 
 
 def test_an_async_function_is_a_model() -> None:
@@ -292,3 +284,45 @@ def test_a_function_has_the_protocol_of_functions_whatever_its_name(tmp_path: Pa
     gradeschool.evaluate(tiny, dataset="sample", limit=1, output=tmp_path / "run")
     manifest = json.loads((tmp_path / "run" / "run.json").read_text())
     assert manifest["protocol"]["name"] == "zero-shot/chat"
+
+
+# Functions as models
+
+
+def test_a_function_gets_the_text_of_a_completion_protocol() -> None:
+    prompts: list[object] = []
+
+    def model(prompt: object) -> str:
+        prompts.append(prompt)
+        return "#### 600"
+
+    scores = package.evaluate(model, "gradeschool/few-shot-cot", "sample", limit=2)
+    assert isinstance(scores, Scores)
+    assert (len(scores), scores.correct) == (2, 1)
+    assert all(isinstance(prompt, str) for prompt in prompts)
+
+
+def test_what_the_function_raises_is_raised() -> None:
+    def broken(messages: object) -> str:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        package.evaluate(broken, dataset="sample", limit=1)
+    with pytest.raises(InputError, match=r"returned a int: '?3"):
+        package.evaluate(lambda messages: 3, dataset="sample", limit=1)  # type: ignore[arg-type]
+
+
+def test_an_own_protocol_object_is_evaluated_and_recorded(tmp_path: Path) -> None:
+    from gradeschool.protocols.registry import get_protocol
+
+    protocol = get_protocol("zero-shot/chat").with_changes(system="Think.")
+    seen: list[Any] = []
+
+    def model(messages: Any) -> str:
+        seen.append(messages)
+        return "#### 1"
+
+    package.evaluate(model, protocol, "sample", limit=2, output=tmp_path / "run")
+    assert seen[0][0] == {"role": "system", "content": "Think."}
+    fields = json.loads((tmp_path / "run" / "run.json").read_text())["protocol"]
+    assert (fields["base"], fields["changes"]) == ("zero-shot/chat", {"system": "Think."})

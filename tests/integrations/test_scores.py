@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import gradeschool as package
+from gradeschool import Scores
 from gradeschool.errors import InputError
 from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.scorer import DEFAULT_SCORER
@@ -89,3 +91,24 @@ def test_compare_takes_results_and_paths() -> None:
     assert (comparison.n, comparison.run) == (48, "handwritten/cot")
     with pytest.raises(InputError, match="give another"):
         package.compare(first)
+
+
+# The pytest plugin
+
+
+def test_assert_accuracy_returns_the_scores(assert_accuracy: Callable[..., Scores]) -> None:
+    assert assert_accuracy(TEXTS, GOLDS, at_least=0.3).correct == 1
+
+
+def test_assert_accuracy_fails_with_figures_and_reasons(
+    assert_accuracy: Callable[..., Scores],
+) -> None:
+    with pytest.raises(
+        pytest.fail.Exception, match=r"the accuracy is 33.33 %, not 50.00 %"
+    ) as caught:
+        assert_accuracy(TEXTS, GOLDS, at_least=0.5)
+    assert "'711' is not '11'" in str(caught.value)
+    with pytest.raises(pytest.fail.Exception, match=r"lower end of the interval is 6\.15 %"):
+        assert_accuracy(TEXTS, GOLDS, at_least=0.3, confident=True)
+    with pytest.raises(InputError, match="at_least is 90"):
+        assert_accuracy(TEXTS, GOLDS, at_least=90)

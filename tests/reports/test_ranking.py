@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.verifier_scores import ScoreRow, append_scores
 from gradeschool.reports.ranking import as_json, print_ranking
 from gradeschool.verifier.rank import rank
 from gradeschool.verifier.select import Option, RankedProblem
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
 
 PROBLEMS = 12
 
@@ -54,3 +59,43 @@ def test_the_json_of_a_ranking_holds_what_is_shown() -> None:
     assert [point["n"] for point in fields["curves"]["best"]] == [1, 2, 4]
     low, high = fields["strategies"]["best"]["ci95"]
     assert 0 <= low < 0.5 < high <= 1
+
+
+# Published solutions
+
+
+@pytest.mark.official
+def test_rank_reads_the_published_solutions(
+    data: Path, gradeschool: Command, tmp_path: Path
+) -> None:
+    """6B verification has 515 of 1,319 right, 6B fine-tuning 286 (shared specification)."""
+    from gradeschool.scoring.candidates import read_candidates
+
+    source = data / "completions" / "openai_example.jsonl"
+    by_run = {
+        candidate.run: candidate
+        for candidate in read_candidates(str(source), ReadOptions(), lambda _: None)
+    }
+    picks, baseline = by_run["6b_verification"], by_run["6b_finetuning"]
+    scores = tmp_path / "scores.jsonl"
+    append_scores(
+        scores,
+        [
+            ScoreRow(candidate.key, "published", 0.5)
+            for problem in picks.answered
+            for candidate in problem.candidates
+        ],
+    )
+    ended = gradeschool("verifier", "rank", f"{source}#6b_verification", "--verifier", scores,
+                        "--baseline", f"{source}#6b_finetuning", "--json")  # fmt: skip
+    assert ended.status == 0, ended.err
+    report = ended.json()
+    right = sum(candidate.right for problem in picks.answered for candidate in problem.candidates)
+    before = sum(
+        candidate.right for problem in baseline.answered for candidate in problem.candidates
+    )
+    assert (right, before) == (515, 286)
+    assert report["strategies"]["best"]["accuracy"] == pytest.approx(515 / 1319)
+    over = report["strategies"]["best"]["over"]["6b_finetuning"]
+    assert over["difference"] == pytest.approx((515 - 286) / 1319)
+    assert over["ci95"][0] > 0.14

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of
@@ -29,7 +29,7 @@ from gradeschool.scoring.table import (
     choose_scorers,
     scorer_choices,
 )
-from gradeschool.verdict import Outcome, Verdict
+from gradeschool.verdict import Verdict
 
 HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
 
@@ -106,36 +106,6 @@ class Scores:
         judged = (index for index, sample in samples if not sample.error and sample.problem)
         pairs = zip(judged, self.verdicts, strict=True)
         return [(index, verdict) for index, verdict in pairs if not verdict.correct]
-
-    def to_pandas(self) -> Any:
-        """Return a DataFrame with a row for each completion, failed ones included.
-
-        Columns: problem, sample, question, gold, completion, error, answer (what the first scorer
-        extracted), reason, flag (the file's own verdict), and the outcome under the name of each
-        scorer. Raises ImportError if pandas is not installed.
-        """
-        from pandas import DataFrame
-
-        verdicts, rows = iter(self.scored.verdicts), []
-        for sample in self.scored.run.samples:
-            problem = sample.problem or Problem("", "", "", "")
-            given = next(verdicts) if sample.problem and not sample.error else ()
-            answer = given[0].answer if given else None
-            outcomes = {each.scorer: Outcome.ERROR for each in self.run.scorers}
-            outcomes |= {verdict.scorer: verdict.outcome for verdict in given}
-            rows.append({
-                "problem": problem.id,
-                "sample": sample.sample,
-                "question": problem.question,
-                "gold": problem.gold,
-                "completion": sample.text,
-                "error": sample.error,
-                "answer": answer and answer.value,
-                "reason": given[0].reason if given else None,
-                "flag": sample.flag,
-                **{name: outcome.value for name, outcome in outcomes.items()},
-            })  # fmt: skip
-        return DataFrame(rows)
 
     def report(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the report of this result and return its path; see `report`."""
