@@ -175,19 +175,6 @@ def test_nothing_deviates_where_a_plain_text_ends_at_once(words: str, has_chat: 
         assert all("ends its answer" in by_name[name].says for name in needs_words)
 
 
-def test_an_endpoint_that_refuses_a_field_says_so() -> None:
-    async def answer(request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
-        if "stop" in body or body["max_tokens"] == 4:
-            return web.json_response({"error": "unsupported"}, status=400)
-        return obedient(body)
-
-    by_name = asyncio.run(findings_of(answer))
-    for name in ("stop", "max_tokens"):
-        assert by_name[name].state is DEVIATES
-        assert "refused (HTTP 400)" in by_name[name].says
-
-
 def obedient(body: dict[str, Any]) -> web.Response:
     """An answer in the form that was asked for."""
     words = {"message": {"content": WORDS}} if "messages" in body else {"text": WORDS}

@@ -39,13 +39,6 @@ def test_every_completion_survives_the_way_to_disk_and_back(
     assert is_changed({**fields, "completion": f"{text}!"})
 
 
-def test_lone_surrogates_and_line_separators_survive(tmp_path: Path) -> None:
-    odd = completion(1, "a\ud800b\u2028c\u0085d\x00e")
-    stored(tmp_path, odd)
-    with RunStore(tmp_path) as store:
-        assert store.completions == {odd.key: odd}
-
-
 def test_an_incomplete_last_row_is_cut_off_and_said(tmp_path: Path) -> None:
     stored(tmp_path, completion(1), completion(2))
     path = tmp_path / "completions.jsonl"

@@ -46,13 +46,6 @@ def test_a_vote_is_that_of_majority_vote_and_right_where_its_answer_is(
     assert won.correct == (won.answer == "1")
 
 
-def test_samples_without_an_answer_do_not_vote() -> None:
-    ballots = [Ballot(None, False), Ballot(None, False), Ballot("1", True)]
-    assert vote(ballots) == ("1", True, False)
-    assert vote(ballots[:2]) == (None, False, False)
-    assert vote([Ballot("2", False), Ballot("1", True)]) == ("2", False, True)
-
-
 def test_steps_are_powers_of_two_and_the_last() -> None:
     assert steps(1) == [1]
     assert steps(8) == [1, 2, 4, 8]

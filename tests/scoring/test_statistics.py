@@ -12,7 +12,6 @@ from gradeschool.scoring.statistics import (
     Z95,
     ProblemPair,
     clustered_wilson,
-    holm,
     mcnemar,
     mean_difference,
     minimum_detectable,
@@ -180,13 +179,6 @@ def test_a_score_interval_excludes_zero_where_the_test_rejects(
     if abs(z - Z95) > 1e-6:
         assert (low > 0 or high < 0) is (z > Z95)
     assert low < mean_difference(pairs) < high or abs(mean_difference(pairs)) == 1
-
-
-def test_holm_is_scipy_free_arithmetic() -> None:
-    """The worked example of the correction: order kept, never falling, at most one."""
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.9, 0.8]) == [1.0, 1.0]
-    assert holm([]) == []
 
 
 @pytest.mark.parametrize(("n", "discordance"), [(48, 0.3), (1319, 0.05), (1319, 0.3), (4, 1.0)])
