@@ -162,7 +162,7 @@ def test_one_id_for_two_problems_is_refused(
 @pytest.mark.slow
 @pytest.mark.official
 def test_the_published_solutions(gradeschool: Command, data: Path) -> None:
-    """6B verification against 175B fine-tuning: 4.3 points, which an unpaired test sees less of."""
+    """6B verification against 175B fine-tuning: 4.3 points."""
     solutions = data / "gsm8k" / "example_model_solutions.jsonl"
     result = gradeschool(
         "compare", f"{solutions}#175b_finetuning", f"{solutions}#6b_verification",
@@ -172,4 +172,4 @@ def test_the_published_solutions(gradeschool: Command, data: Path) -> None:
     assert comparison["n"] == 1319
     assert comparison["difference"] == pytest.approx((515 - 458) / 1319)
     assert len(comparison["gained"]) - len(comparison["lost"]) == 515 - 458
-    assert comparison["p"] < 0.01 < comparison["p_unpaired"]
+    assert comparison["p"] < 0.01

@@ -174,16 +174,3 @@ class Collector(Model):
             for end in self._ends.values():
                 if not end.done():
                     end.set_exception(error)
-
-
-def package_versions(*packages: str) -> dict[str, str]:
-    """Return the versions of the installed ones of these packages as the fact `version`."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    versions = []
-    for package in packages:
-        try:
-            versions.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            continue
-    return {"version": ", ".join(versions)} if versions else {}

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from gradeschool.errors import GradeschoolError, InputError, require_packages
+from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
 from gradeschool.machine import cores
-from gradeschool.models.base import package_versions
 from gradeschool.models.chat_template import check_template, check_thinking, template_in
 from gradeschool.models.endpoint import NO_OPTIONS, TOTAL_SECONDS, Endpoint
 from gradeschool.models.gguf_file import TINY_FILE, gguf_digest
@@ -42,9 +41,11 @@ class LlamaCppModel(Endpoint):
         options: Mapping[str, Any] = NO_OPTIONS,
         calculator: bool = False,
     ) -> None:
-        require_packages("a model run by llama.cpp (xllamacpp)", "llama-cpp", "xllamacpp")
         try:
             import xllamacpp  # noqa: F401
+        except ModuleNotFoundError:
+            feature = "a model run by llama.cpp (xllamacpp)"
+            raise MissingExtraError(feature, "llama-cpp") from None
         except ImportError as error:
             raise GradeschoolError(
                 f"llama.cpp cannot be loaded: {error}; install the library of the system that it "
@@ -68,8 +69,14 @@ class LlamaCppModel(Endpoint):
 
     async def facts(self) -> dict[str, str]:
         """Return the facts of the engine, and the precision of the weights."""
-        settings = {"kv_cache": KV_CACHE, "flash_attention": FLASH_ATTENTION}
-        return {**await super().facts(), **package_versions("xllamacpp"), **settings}
+        from importlib.metadata import version
+
+        return {
+            **await super().facts(),
+            "version": f"xllamacpp {version('xllamacpp')}",
+            "kv_cache": KV_CACHE,
+            "flash_attention": FLASH_ATTENTION,
+        }
 
     async def __aenter__(self) -> Self:
         """Load the model and start its server."""

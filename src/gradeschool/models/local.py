@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.machine import best_device
-from gradeschool.models.base import Collector, Engine, package_versions
+from gradeschool.models.base import Collector, Engine
 from gradeschool.models.chat_template import check_thinking
 
 # The length of a long chain of thought, for protocols without a limit.
@@ -71,12 +72,17 @@ class LocalModel(Collector):
 
     async def facts(self) -> dict[str, str]:
         """Return the library, its version and the precision."""
+        from importlib.metadata import PackageNotFoundError, version
+
         device = best_device()  # imports torch, which the run loads anyway
         precision = precision_on(device, count_weights(self.folder))
         if self.library == "vllm":
             precision = "bfloat16" if device == "cuda" else "float32"
-        versions = package_versions(self.library, "torch")
-        return {"engine": self.library, **versions, "precision": precision}
+        versions = []
+        for name in (self.library, "torch"):
+            with suppress(PackageNotFoundError):
+                versions.append(f"{name} {version(name)}")
+        return {"engine": self.library, "version": ", ".join(versions), "precision": precision}
 
 
 def precision_on(device: str, weights: int) -> str:

@@ -49,7 +49,8 @@ class RunStore:
             self._read()
             sync_folder(self.folder)
         except BaseException as error:
-            self._close()
+            if self._file >= 0:
+                os.close(self._file)
             if isinstance(error, BlockingIOError):
                 raise StoreError(
                     f"the run folder {str(self.folder)!r} is in use by another process; wait for "
@@ -64,9 +65,8 @@ class RunStore:
         return self
 
     def _read(self) -> None:
-        damaged, size, is_whole = [], os.fstat(self._file).st_size, True
+        damaged, size, row = [], os.fstat(self._file).st_size, None
         for number, row in enumerate(read_completions(self.path), start=1):
-            is_whole = row is not None
             if row is None:
                 damaged.append(number)
             else:
@@ -77,7 +77,7 @@ class RunStore:
             )
         # Cut off an incomplete last row; end one whose line end was lost.
         if size and os.pread(self._file, 1, size - 1) != b"\n":
-            if is_whole:
+            if row is not None:
                 os.write(self._file, b"\n")
             else:
                 with self.path.open("rb") as file:
@@ -117,12 +117,7 @@ class RunStore:
         try:
             self.sync()
         finally:
-            self._close()
-
-    def _close(self) -> None:
-        if self._file >= 0:
             os.close(self._file)
-        self._file = -1
 
     def _unwritable(self, error: OSError) -> StoreError:
         return StoreError(

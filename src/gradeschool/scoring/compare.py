@@ -96,7 +96,6 @@ class Comparison:
     n: problems that both judged; 0 for an unpaired comparison. accuracy_a, accuracy_b: on those
     problems only. left_out: problems that both contain, without a judged completion in one.
     p_holm: p corrected for the number of comparisons.
-    p_unpaired: the test that ignores the pairing, for comparison with tools that have no other.
     detectable: the smallest true difference that this many problems detect with 80 % power. needed:
     the number of problems that would detect the observed difference with that power.
     """
@@ -112,7 +111,6 @@ class Comparison:
     p: float
     p_method: str
     p_holm: float
-    p_unpaired: float
     gained: tuple[Change, ...] = ()
     lost: tuple[Change, ...] = ()
     detectable: float | None = None
@@ -168,7 +166,7 @@ def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
         comparisons.append(
             Comparison(a.run, b.run, 0, mean_share(a.tallies.values()),
                        mean_share(b.tallies.values()), difference, interval,
-                       "unpaired score interval (Newcombe)", p, "unpaired z test", p, p)
+                       "unpaired score interval (Newcombe)", p, "unpaired z test", p)
         )  # fmt: skip
     return holm_corrected(comparisons)
 
@@ -233,7 +231,6 @@ def _paired(a: Outcomes, b: Outcomes, common: bool) -> Comparison:
         p,
         p_method,
         p_holm=p,
-        p_unpaired=unpaired(clusters_a, clusters_b)[2],
         gained=tuple(change for change in changes if change.after > change.before),
         lost=tuple(change for change in changes if change.after < change.before),
         detectable=minimum_detectable(
