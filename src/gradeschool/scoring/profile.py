@@ -9,7 +9,7 @@ unit of every interval. A set of other problems is compared without pairs. Every
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -74,26 +74,6 @@ class ProfileEntry:
         """True if the accuracy is significantly lower than on the original."""
         return self.comparison.p_holm < LEVEL and self.comparison.difference < 0
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the figures as JSON values, differences as shares."""
-        pair = self.comparison
-        return {
-            "run": self.run,
-            "group": self.group or None,
-            "problems": self.problems,
-            "seed_problems": pair.n,
-            "accuracy": pair.accuracy_b,
-            "original_accuracy": pair.accuracy_a,
-            "difference": pair.difference,
-            "ci95": list(pair.ci95),
-            "p": pair.p,
-            "p_holm": pair.p_holm,
-            "test": pair.p_method,
-            "loss": {
-                part.kind: {"share": part.share, "ci95": list(part.ci95)} for part in self.parts
-            },
-        }
-
 
 def profile(original: Outcomes, others: Sequence[Outcomes]) -> list[ProfileEntry]:
     """Compare a model's run on every other set with its run on the original, under one scorer.
@@ -130,44 +110,35 @@ def _entry(
     seeds: the seed problem of each variation; the variations of one are counted together. None: the
     set varies no problem of the original, and the comparison is unpaired.
     """
+
+    def against(kind: str | None) -> Comparison:
+        """Compare the right samples, or the misses of one kind."""
+        first, second = base, outcomes
+        if kind is not None:
+            first, second = (
+                replace(run, tallies={id: Tally(run.misses.get(kind, {}).get(id, 0), tally.judged)
+                                      for id, tally in run.tallies.items()})
+                for run in (base, outcomes)
+            )  # fmt: skip
+        if seeds is None:
+            return compare_unpaired([first, second])[0]
+        sums: dict[str, Tally] = {}
+        for id, seed in seeds.items():
+            earlier, (correct, judged) = sums.get(seed, Tally(0, 0)), second.tallies[id]
+            sums[seed] = Tally(earlier.correct + correct, earlier.judged + judged)
+        varied = Outcomes(second.run, first.problems, sums, second.failed_samples)
+        return replace(
+            compare([first, varied], common=True)[0],
+            accuracy_a=mean_share(first.tallies[seed] for seed in sums),
+            accuracy_b=mean_share(sums.values()),
+        )
+
     parts = []
     for kind in base.misses:
-        change = _against(_of_kind(base, kind), _of_kind(outcomes, kind), seeds)
+        change = against(kind)
         parts.append(LossPart(kind, change.difference, change.ci95))
-    return ProfileEntry(
-        outcomes.run, group, len(outcomes.tallies if seeds is None else seeds),
-        _against(base, outcomes, seeds), tuple(parts), outcomes.dataset,
-    )  # fmt: skip
-
-
-def _against(base: Outcomes, outcomes: Outcomes, seeds: Mapping[str, str] | None) -> Comparison:
-    if seeds is None:
-        [comparison] = compare_unpaired([base, outcomes])
-        return comparison
-    tallies = _summed((seed, outcomes.tallies[id]) for id, seed in seeds.items())
-    varied = Outcomes(outcomes.run, base.problems, tallies, outcomes.failed_samples)
-    [comparison] = compare([base, varied], common=True)
-    return replace(
-        comparison,
-        accuracy_a=mean_share(base.tallies[seed] for seed in tallies),
-        accuracy_b=mean_share(tallies.values()),
-    )
-
-
-def _summed(tallies: Iterable[tuple[str, Tally]]) -> dict[str, Tally]:
-    """Add up the tallies with the same key."""
-    sums: dict[str, Tally] = {}
-    for key, (correct, judged) in tallies:
-        earlier = sums.get(key, Tally(0, 0))
-        sums[key] = Tally(earlier.correct + correct, earlier.judged + judged)
-    return sums
-
-
-def _of_kind(outcomes: Outcomes, kind: str) -> Outcomes:
-    """Return outcomes that count the misses of one kind."""
-    misses = outcomes.misses.get(kind, {})
-    tallies = {id: Tally(misses.get(id, 0), tally.judged) for id, tally in outcomes.tallies.items()}
-    return replace(outcomes, tallies=tallies)
+    number = len(outcomes.tallies if seeds is None else seeds)
+    return ProfileEntry(outcomes.run, group, number, against(None), tuple(parts), outcomes.dataset)
 
 
 def sentence(entry: ProfileEntry, original: str) -> str:
@@ -248,8 +219,25 @@ def _is_fresh(outcomes: Outcomes) -> bool:
 
 
 def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[str, Any]:
-    """Return a profile as JSON values, with its sentences."""
-    share = original.share
+    """Return a profile as JSON values, differences as shares, with its sentences."""
+    share, sets = original.share, []
+    for entry in entries:
+        pair = entry.comparison
+        sets.append({
+            "run": entry.run,
+            "group": entry.group or None,
+            "problems": entry.problems,
+            "seed_problems": pair.n,
+            "accuracy": pair.accuracy_b,
+            "original_accuracy": pair.accuracy_a,
+            "difference": pair.difference,
+            "ci95": list(pair.ci95),
+            "p": pair.p,
+            "p_holm": pair.p_holm,
+            "test": pair.p_method,
+            "loss": {part.kind: {"share": part.share, "ci95": list(part.ci95)}
+                     for part in entry.parts},
+        })  # fmt: skip
     return {
         "original": {
             "run": original.run,
@@ -258,10 +246,10 @@ def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[st
             **({"accuracy_bounds": list(share.bounds)} if share.bounds else {}),
             "ci95": list(share.interval),
         },
-        "sets": [entry.as_json() for entry in entries],
+        "sets": sets,
         "sentences": [sentence(entry, original.run) for entry in entries],
         "verdict": verdict(original, entries),
-    }  # fmt: skip
+    }
 
 
 class SeedIndex:
