@@ -52,7 +52,7 @@ def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
     """Print a row for each scorer of a run, or for each group of scorers that agree.
 
     A group is named by the shortest of its names. In a narrow terminal it keeps its one line, and
-    the column "correct" is left out, then "error" if there is none.
+    the column "correct" is left out, then "error" if there are none but the samples that failed.
     """
     other = score.platinum
     facts = [f"{run_name(score.run)}, {count(score.n, 'completion')}"]
@@ -70,7 +70,7 @@ def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
         left_out = names[MOST_GROUPS:]
         shown = {name: f"{name} + {groups[name] - 1}" if groups[name] > 1 else name
                  for name in names[:MOST_GROUPS]}  # fmt: skip
-        fails = any(each.error for each in score.scorers)
+        fails = any(each.error > score.failed for each in score.scorers)
         for column, width in (("correct", 9), *(() if fails else (("error", 7),))):
             if max(map(len, shown.values())) + beside > console.width:
                 hidden.add(FIGURES.index(column))
