@@ -106,8 +106,9 @@ def evaluate(
     if loggers and output is None:
         raise InputError("log needs the folder of the run; give output")
     check_loggers(loggers)
-    settings = {key: tuple(value) if isinstance(value, list) else value
-                for key, value in options.items()}  # fmt: skip
+    settings: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
+    }
     job = Job("", protocol, dataset, limit, scorers=tuple(scorer_choices(scorers)),
               samples=samples, **settings)  # fmt: skip
     _check(job)

@@ -31,7 +31,15 @@ from gradeschool.scoring.table import (
 )
 from gradeschool.verdict import Verdict
 
-HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
+HEADS: tuple[str, ...] = (
+    "scorer",
+    "correct",
+    "accuracy",
+    "95 % interval",
+    "wrong",
+    "no answer",
+    "error",
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +85,7 @@ class Scores:
         return self.run.n
 
     def _table(self) -> list[tuple[str, ...]]:
-        rows = [HEADS]
+        rows: list[tuple[str, ...]] = [HEADS]
         for each in self.run.scorers:
             shares = ("-", "-")
             if each.judged:

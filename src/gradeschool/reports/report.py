@@ -546,8 +546,8 @@ def page_blocks(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[t
     for start in range(0, len(listed), PROMPT_CHUNK) if any(prompted) else ():
         chunk = listed[start : start + PROMPT_CHUNK]
         prompts = []
-        for each in chunk:
-            sent = [judged.prompts.get(each.id) for judged in runs]
+        for problem in chunk:
+            sent = [judged.prompts.get(problem.id) for judged in runs]
             prompts.append([prompt and (prompt.text or [
                 *prompt.messages,
                 *([(BEGUN, prompt.prefix)] if prompt.prefix is not None else []),
