@@ -112,33 +112,6 @@ def first(path: Path, row: Mapping[str, Any], columns: str = "") -> Sample:
 
 
 @pytest.mark.parametrize(
-    ("row", "text"),
-    [
-        ({"output": 18}, "18"),
-        ({"output": 18.0}, "18"),
-        ({"response": ""}, ""),
-        ({"response": {"choices": [{"message": {"content": "a"}}]}}, "a"),
-        ({"response": {"output": [{"type": "message", "content": [{"text": "a"}]}]}}, "a"),
-        (
-            {
-                "messages": [
-                    {"role": "user", "content": "Q?"},
-                    {"role": "assistant", "content": "a"},
-                ]
-            },
-            "a",
-        ),
-        ({"outputs": [{"response": "a", "label": True}]}, "a"),
-        ({"result": {"response": "a"}, "gold": "3"}, "a"),
-        ({"model_prediction": "a", "answer": "n/a", "pred": "9"}, "a"),
-        ({"choices": [{"text": "a", "finish_reason": "length"}]}, "a"),
-    ],
-)
-def test_texts_in_usual_places(tmp_path: Path, row: dict[str, Any], text: str) -> None:
-    assert first(tmp_path, {"question": "How?", **row}).text == text
-
-
-@pytest.mark.parametrize(
     ("columns", "texts"),
     [
         ("response=outputs.response", ["a", "b"]),

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from gradeschool.completion import Finish, Prompt
+from gradeschool.completion import Finish
 from gradeschool.errors import InputError
-from gradeschool.formats.lm_eval import prompt_of, request_arguments
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import Reference, Sample
 from tests.support.files import jsonl
@@ -193,7 +192,6 @@ def test_rows_of_other_filters_with_other_responses_are_refused(
     ("change", "fault"),
     [
         ({"resps": []}, "has no text: its 'response' is null; give a string"),
-        ({"resps": [[]]}, "has no text: its 'response' is null; give a string"),
         (
             {"resps": [[[-0.5, True]]]},
             "has no text: its 'response' is [[-0.5, True]]; give a string",
@@ -203,16 +201,3 @@ def test_rows_of_other_filters_with_other_responses_are_refused(
 def test_lm_eval_rows_without_a_text_are_faults(tmp_path: Path, change: Row, fault: str) -> None:
     rows = lm_eval_rows([["a"]], filters=["none"])
     assert [sample.fault for sample in read(tmp_path, *rows, {**rows[0], **change})] == ["", fault]
-
-
-def test_prompts_and_arguments_of_all_versions_of_lm_eval() -> None:
-    assert prompt_of('[{"role": "user", "content": "Q?"}]') == Prompt(messages=(("user", "Q?"),))  # type: ignore[arg-type]
-    assert prompt_of("[1, 2] apples?") == Prompt(text="[1, 2] apples?")
-    assert prompt_of([{"role": "user", "content": [{"type": "text", "text": "Q?"}]}]) is not None
-    assert prompt_of(None) is None
-    options = {"until": ["Q:"]}
-    assert request_arguments([["Q?", options]]) == ("Q?", options)
-    assert request_arguments({"gen_args_0": {"arg_0": "Q?", "arg_1": options}}) == ("Q?", options)
-    unusable: list[Any] = [[], [[]], [3], None, "x", {"gen_args_0": 5}]
-    for odd in unusable:
-        assert request_arguments(odd) == (None, {})

@@ -103,16 +103,6 @@ def test_a_pipe_is_read_to_its_end(
     assert correct(whole) == {"low": 3 * SAMPLES, "high": 5 * SAMPLES}
 
 
-def test_an_error_names_standard_input_and_not_its_copy(
-    gradeschool: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"a": 1}\n')))
-    result = gradeschool("score", "-", "--json")
-    assert result.status == 2
-    assert "no column of 'stdin'" in result.err
-    assert "no column of 'stdin'" in result.json()["error"]
-
-
 def test_a_name_is_parted_where_a_file_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

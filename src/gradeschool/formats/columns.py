@@ -502,13 +502,9 @@ class _Table:
         if self.are_flags(column):
             return ["flag"]
         if self.is_wordy(column):
-            questions = sum(str(value).rstrip().endswith("?") for value in values)
-            likely = ["response", "question"]
-            return likely[::-1] if 2 * questions > len(values) else likely
+            return ["response", "question"]
         if self.are_golds(column):
-            counted = [whole_number(value) for value in values]
-            is_index = None not in counted and len({*counted}) == len(counted) > 1
-            return ["id", "gold"] if is_index else ["gold", "response"]
+            return ["gold", "id", "response"]
         return ["response"] if any(map(texts_of, values)) else []
 
     def choose(self, role: str, taken: set[tuple[str, ...]]) -> Column | None:

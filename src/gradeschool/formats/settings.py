@@ -63,8 +63,8 @@ def mapping(value: object) -> Mapping[str, Any]:
 def mapping_in(path: Path) -> Mapping[str, Any]:
     """Return the JSON object in a file, an empty one if there is none that can be read."""
     try:
-        return mapping(json.loads(path.read_bytes()))
-    except (OSError, ValueError, RecursionError):
+        return read_object(path, "")
+    except InputError:
         return {}
 
 

@@ -109,9 +109,18 @@ def read_rows(path: Path) -> Generator[Row, None, None]:
         with _opened(path) as file:
             is_csv = _unpacked_suffix(path) in CSV
             rows = _csv_rows(file, path.name) if is_csv else _lines(file, str(path))
-            if path.suffix == ".gz":
-                rows = _refusing_bombs(rows, file, str(path))
-            yield from rows
+            if path.suffix != ".gz":
+                yield from rows
+                return
+            packed: Any = file
+            for row in rows:
+                size = packed.tell()
+                if size > max(LEAST_UNPACKED, MOST_UNPACKED * packed.fileobj.tell()):
+                    raise InputError(
+                        f"{str(path)!r} unpacks to more than {MOST_UNPACKED} times its size; "
+                        "unpack it, if all its rows are meant"
+                    )
+                yield row
 
 
 @contextmanager
@@ -124,18 +133,6 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{str(path)!r} is a damaged gzip file: {error}; copy it again") from error
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
-
-
-def _refusing_bombs(rows: Iterator[Row], file: Any, name: str) -> Iterator[Row]:
-    """Yield the rows of a gzipped file; raises InputError if it unpacks to far too many."""
-    for row in rows:
-        size = file.tell()
-        if size > LEAST_UNPACKED and size > MOST_UNPACKED * file.fileobj.tell():
-            raise InputError(
-                f"{name!r} unpacks to more than {MOST_UNPACKED} times its size; unpack it, if all "
-                "its rows are meant"
-            )
-        yield row
 
 
 def _unpacked_suffix(path: Path) -> str:

@@ -130,9 +130,8 @@ def _normalized(gold: str) -> str:
 
 def _written(gold: object) -> str:
     """Return a file's gold as text, "" for none."""
-    return (
-        "" if gold is None else str(gold[0] if isinstance(gold, list) and len(gold) == 1 else gold)
-    )
+    first = gold[0] if isinstance(gold, list) and len(gold) == 1 else gold
+    return "" if gold is None else str(first)
 
 
 def _are_near(gold: str, other: str) -> bool:
@@ -267,7 +266,7 @@ class Checks:
         self.options = options
         self.n = 0  # samples with a text and a problem
         self.counts: Counter[str] = Counter()
-        self.examples: dict[str, str] = {}  # by count
+        self.examples: defaultdict[str, str] = defaultdict(str)  # by count
         self.shifts: defaultdict[str, _Stretches] = defaultdict(_Stretches)  # by run
         self.lost = _Stretches()  # rows whose text is not about their problem
         self.strangers: list[tuple[int, set[str], Problem]] = []
@@ -283,7 +282,7 @@ class Checks:
         compared, and texts with the problems of their rows and those beside them.
         """
         counts = self.counts
-        neighbours: _Neighbours | None = None
+        neighbours: list[Any] = []
         for index, sample in enumerate(samples):
             problem, reference, text = sample.problem, sample.reference, sample.text
             if sample.error:
@@ -337,11 +336,11 @@ class Checks:
                 continue
             if len(text) <= SHORT:
                 self.alike.count(text, False)
-            if neighbours is None and not (
+            if not neighbours and not (
                 reference.question is None and problem.id in self.matcher.places
             ):
-                neighbours = _Neighbours(samples)
-            self._place(sample, problem, answer, neighbours.of(index) if neighbours else None)
+                neighbours = _neighbours(samples)
+            self._place(sample, problem, answer, neighbours[index] if neighbours else None)
 
     def _place(
         self, sample: Sample, problem: Problem, answer: str, beside: tuple[int, Any, Any] | None
@@ -390,7 +389,7 @@ class Checks:
 
     def _note(self, name: str, example: str) -> None:
         self.counts[name] += 1
-        self.examples.setdefault(name, example)
+        self.examples[name] = self.examples[name] or example
 
     def _count_gold(self, sample: Sample) -> None:
         """Compare the file's gold with the dataset's and with the text."""
@@ -476,47 +475,63 @@ class Checks:
             return []
         if n >= ENOUGH:
             self._check_texts()
-        warnings = self._check_golds(n) if counts["readable"] >= ENOUGH else []
-        if min(counts["own"], n - counts["own"]) >= max(ENOUGH, MANY_ALIKE * n):
-            warnings.append(
-                f"{counts['own']} of {n} rows of {file!r} ask problems that are not in {name!r} "
-                "and are scored by the file's golds: the accuracy is one over them and the others"
-            )
         if self.options.id_base is None:
             self._check_shift()
-        warnings += self.alike.warnings(n, "ask for them again")
-        if counts["prompts"] >= max(3, 0.5 * searched):
+        prompts, programs = counts["prompts"], counts["programs"]
+        if prompts >= max(3, 0.5 * searched):
             raise InputError(
-                f"{counts['prompts']} of {searched} texts of {file!r} begin with their prompt, but "
-                "not the first ones, so that they are not cut; cut the prompts off, or score the "
-                "rows with prompts in a file of their own"
+                f"{prompts} of {searched} texts of {file!r} begin with their prompt, but not the "
+                "first ones, so that they are not cut; cut the prompts off, or score the rows with "
+                "prompts in a file of their own"
             )
-        if counts["prompts"] >= max(3, FEW_PROMPTS * searched):
-            warnings.append(
-                f"{counts['prompts']} of {searched} texts of {file!r} begin with their prompt, "
-                "whose answers may be read as theirs; cut the prompts off"
-            )
-        if failures:
-            them = "is a failure" if failures == 1 else "are failures"
-            warnings.append(
-                f"{count(failures, 'text')} of {file!r} {them} of a service, such as "
-                f"{self.examples['failures']!r}; counted as errors"
-            )
-        if counts["remarks"]:
-            warnings.append(
-                f"in {counts['remarks']} of {n} chats of {file!r} the last turn of the user is "
-                f"not the question, such as {self.examples['remarks']!r}; the first turn that is "
-                "one counts, and the last answer is scored"
-            )
-        if self.columns and (unheeded := self.columns.unheeded):
-            column = str(self.columns.roles["error"])
-            warnings.append(
-                f"{unheeded.total()} of {n} rows of {file!r} have a text and words in {column!r} "
-                f"that no service's failure has, such as {clip(next(iter(unheeded)))!r}; their "
-                f"texts are scored. If these requests failed: --columns error={column}"
-            )
+        columns = self.columns or Columns({})
+        longest, unheeded, executed = max(self.lengths), columns.unheeded, columns.executed
+        failed = self.examples["failures"], "is a failure" if failures == 1 else "are failures"
+        printed = (f"what they print may be in {executed!r}: --columns response={executed}"
+                   if executed else "their printed answers are no part of the text")  # fmt: skip
+        warnings = self._check_golds(n) if counts["readable"] >= ENOUGH else []
+        warnings += self.alike.warnings(n, "ask for them again")
+        warnings += [words for holds, words in (
+            (min(counts["own"], n - counts["own"]) >= max(ENOUGH, MANY_ALIKE * n),
+             f"{counts['own']} of {n} rows of {file!r} ask problems that are not in {name!r} and "
+             "are scored by the file's golds: the accuracy is one over them and the others"),
+            (prompts >= max(3, FEW_PROMPTS * searched),
+             f"{prompts} of {searched} texts of {file!r} begin with their prompt, whose answers "
+             "may be read as theirs; cut the prompts off"),
+            (failures, f"{count(failures, 'text')} of {file!r} {failed[1]} of a service, such as "
+             f"{failed[0]!r}; counted as errors"),
+            (counts["remarks"],
+             f"in {counts['remarks']} of {n} chats of {file!r} the last turn of the user is not "
+             f"the question, such as {self.examples['remarks']!r}; the first turn that is one "
+             "counts, and the last answer is scored"),
+            (unheeded,
+             f"{unheeded.total()} of {n} rows of {file!r} have a text and words in "
+             f"{str(columns.roles.get('error'))!r} that no service's failure has, such as "
+             f"{clip(next(iter(unheeded), ''))!r}; their texts are scored. If these requests "
+             f"failed: --columns error={columns.roles.get('error')}"),
+            (counts["solutions"] >= max(ENOUGH, SHARE * searched),
+             f"the texts of {file!r} are the reference solutions in {counts['solutions']} of "
+             f"{searched} rows: this is no accuracy of a model"),
+            (counts["empty"] and columns.thinking,
+             f"{counts['empty']} of {n} texts of {file!r} are empty, where "
+             f"{str(columns.thinking)!r} has text: the model's thinking took all tokens, or its "
+             f"parser took the answer; to score that text: --columns response={columns.thinking}"),
+            (counts["bare"] >= SHARE * searched and programs < 0.5 * searched and columns.wordy
+             and "response" not in columns.named,
+             f"{counts['bare']} of {searched} texts of {file!r} are bare numbers; if the whole "
+             f"texts are elsewhere: --columns response={next(iter(columns.wordy), '')}"),
+            (longest >= LEAST_CUT and self.lengths[longest] >= max(ENOUGH, MANY_CUT * searched),
+             f"{self.lengths[longest]} of {searched} texts of {file!r} end at exactly {longest:,} "
+             "characters, which looks cut; score the whole texts"),
+            (columns.selected,
+             f"each text of {file!r} is scored; to score those that were selected: --columns "
+             f"response={columns.selected}"),
+            (programs >= 0.5 * searched,
+             f"{percent(programs / searched, 0)} of the texts of {file!r} are programs or "
+             f"transcripts of tools, which scorers read as text; {printed}"),
+        ) if holds]  # fmt: skip
         samples = round(n / len(self.problems)) if self.problems else 1
-        for column, kinds in self.columns.kinds.items() if self.columns and samples > 1 else ():
+        for column, kinds in columns.kinds.items() if samples > 1 else ():
             numbers = kinds.values()
             if len(kinds) == samples and max(numbers) <= 1.05 * n / samples <= 1.1 * min(numbers):
                 warnings.append(
@@ -524,43 +539,6 @@ class Checks:
                     f"values ({clip(', '.join(map(str, kinds)))}); if they are different runs: "
                     f"--columns run={column}"
                 )
-        thinking = self.columns.thinking if self.columns else None
-        if counts["solutions"] >= SHARE * counts["searched"] and counts["searched"] >= ENOUGH:
-            warnings.append(
-                f"the texts of {file!r} are the reference solutions in {counts['solutions']} of "
-                f"{counts['searched']} rows: this is no accuracy of a model"
-            )
-        if counts["empty"] and thinking is not None:
-            warnings.append(
-                f"{counts['empty']} of {n} texts of {file!r} are empty, where {str(thinking)!r} "
-                "has text: the model's thinking took all tokens, or its parser took the answer; "
-                f"to score that text: --columns response={thinking}"
-            )
-        wordy = self.columns.wordy if self.columns and "response" not in self.columns.named else ()
-        if counts["bare"] >= SHARE * searched and counts["programs"] < 0.5 * searched and wordy:
-            warnings.append(
-                f"{counts['bare']} of {searched} texts of {file!r} are bare numbers; if the whole "
-                f"texts are elsewhere: --columns response={wordy[0]}"
-            )
-        longest = max(self.lengths)
-        if longest >= LEAST_CUT and self.lengths[longest] >= max(ENOUGH, MANY_CUT * searched):
-            warnings.append(
-                f"{self.lengths[longest]} of {searched} texts of {file!r} end at exactly "
-                f"{longest:,} characters, which looks cut; score the whole texts"
-            )
-        if self.columns and self.columns.selected:
-            warnings.append(
-                f"each text of {file!r} is scored; to score those that were selected: --columns "
-                f"response={self.columns.selected}"
-            )
-        if counts["programs"] >= 0.5 * searched:
-            executed = self.columns.executed if self.columns else ""
-            advice = (f"what they print may be in {executed!r}: --columns response={executed}"
-                      if executed else "their printed answers are no part of the text")  # fmt: skip
-            warnings.append(
-                f"{percent(counts['programs'] / searched, 0)} of the texts of {file!r} are "
-                f"programs or transcripts of tools, which scorers read as text; {advice}"
-            )
         if counts["strangers"] >= max(ENOUGH, STRANGERS * counts["wordy"]):
             self._check_other_problems()
         _, _, first, last, fits, rows = self.lost.best
@@ -614,7 +592,7 @@ class Checks:
             raise InputError(
                 f"the column {column!r} of {self.file!r} may be the reference, not the model's "
                 f"text: {counts['right']} of {n} end in the gold; give --columns "
-                f"response={' or response='.join([*columns.wordy[:4], column])}"
+                f"response={' or response='.join([*columns.wordy[:4], column])}, whichever it is"
             )
 
     def _check_golds(self, n: int) -> list[str]:
@@ -732,25 +710,21 @@ class Checks:
         )
 
 
-class _Neighbours:
-    """The problems of a batch of samples, those of each run in the order of their rows."""
-
-    def __init__(self, samples: Sequence[Sample]) -> None:
-        self._runs: defaultdict[str, dict[int, Problem]] = defaultdict(dict)
-        self._places: list[tuple[str, int]] = []
-        for sample in samples:
-            problems = self._runs[sample.run]
-            last = len(problems) - 1
-            if sample.problem is not None and problems.get(last) is not sample.problem:
-                last += 1
-                problems[last] = sample.problem
-            self._places.append((sample.run, last))
-        self._golds = {run: _places_by_gold(problems) for run, problems in self._runs.items()}
-
-    def of(self, index: int) -> tuple[int, dict[int, Problem], dict[str, list[int]]]:
-        """Return the place of a sample's problem, the problems by place, the places by gold."""
-        run, place = self._places[index]
-        return place, self._runs[run], self._golds[run]
+def _neighbours(
+    samples: Sequence[Sample],
+) -> list[tuple[int, dict[int, Problem], dict[str, list[int]]]]:
+    """Return the place of each sample's problem, its run's problems by place, places by gold."""
+    runs: defaultdict[str, dict[int, Problem]] = defaultdict(dict)
+    places = []
+    for sample in samples:
+        problems = runs[sample.run]
+        last = len(problems) - 1
+        if sample.problem is not None and problems.get(last) is not sample.problem:
+            last += 1
+            problems[last] = sample.problem
+        places.append((sample.run, last))
+    golds = {run: _places_by_gold(problems) for run, problems in runs.items()}
+    return [(place, runs[run], golds[run]) for run, place in places]
 
 
 def _places_by_gold(problems: Mapping[int, Problem]) -> dict[str, list[int]]:
