@@ -33,6 +33,7 @@ RELATIONS = (
 )  # fmt: skip
 WORKED_BEFORE = ("=", "≈", "→", "-", "+", "*", "/", "×", "÷", "−")
 ANNOUNCEMENTS = ("The answer", "The final answer")
+ABBREVIATIONS = ("max", "min", "approx", "ca", "vs", "i.e", "e.g", "Max", "Min", "Approx")
 ABBREVIATED = re.compile(r"\b(max|min|approx|ca|vs|i\.e|e\.g)\. ")
 # A new clause begins after one of these, unless only the number follows.
 CLAUSE = re.compile(
@@ -234,6 +235,10 @@ def doubt(
     announced = max(text.rfind(each, begin, number.start) for each in ANNOUNCEMENTS)
     if announced > begin:
         begin, is_cut = announced, False  # the sentence before it has no full stop
+    for mark in (". ", "? ", "! "):
+        place = text.rfind(mark, begin, number.start)
+        if place >= 0 and not text.endswith(ABBREVIATIONS, begin, place):
+            begin, is_cut = place + 2, False
     stop = text.find("\n", number.end, min(end, number.end + REACH))
     stop = min(end, number.end + REACH) if stop < 0 else stop
     if not _may_be_doubted(text[begin : number.start].lower(), text[number.end : stop].lower()):
@@ -242,8 +247,7 @@ def doubt(
     after = _plain(text[number.end : stop])
     opened = max((before + " ").rfind(mark) for mark in (". ", "? ", "! "))
     whole = not is_cut or opened >= 0
-    before = ASIDE.sub("", before[opened + 1 :].lstrip())
-    clause = before
+    before = clause = ASIDE.sub("", before[opened + 1 :].lstrip())
     for edge in CLAUSE.finditer(before):
         clause, whole = before[edge.end() :], True
     worked = before.endswith(WORKED_BEFORE)
@@ -292,9 +296,8 @@ def doubt(
         return "bounded"
     if not marked and not ANSWER_WORD.search(clause):
         return None
-    if BOUND.search(before) or (before.endswith(("(", "[")) and PAIRED.match(after)):
-        return "bounded"
-    if TO.match(after):
+    interval = before.endswith(("(", "[")) and PAIRED.match(after)
+    if interval or BOUND.search(before) or TO.match(after):
         return "bounded"
     return "one of several" if OR_OTHER.match(after) else None
 
@@ -396,6 +399,8 @@ def is_part_of_expression(text: str, start: int, end: int) -> bool:
     follows = text[end : end + 4].lstrip()[:1]
     if follows in BESIDE_EXPRESSION and EXPRESSION_BEHIND.match(text, end):
         return True
+    if text.endswith(("boxed{", " is ", " is $", ": ", ": $", "= ", "= $", "=", "**"), 0, start):
+        return False  # as most are
     before = text[max(0, start - 24) : start]
     word = re.split(r"[\s${(]", before.rstrip())[-1]
     if before.endswith(" ") and before[-2:-1].isalpha() and word not in WRITTEN_OUT:

@@ -1,9 +1,9 @@
-r"""The answer extractor: the answer that a careful reader would take from a completion.
+"""The answer extractor: the answer that a careful reader would take from a completion.
 
 It selects the part that counts (`regions`) and takes the last explicit statement of an answer
-(`statements`), unless a different conclusion comes after it. If nothing is stated explicitly, it
-reads the closing sentence (`sentences`). One weighted decision chooses the result among the numbers
-of a sentence (`candidates`). Deterministic, linear, no model.
+(`statements`), unless a different conclusion comes after it, else the closing sentence. One
+weighted decision chooses among the numbers of a sentence (`candidates`); the sentence must assert
+it (`assertion`). Deterministic, linear, no model.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ from gradeschool.answers.candidates import (
     OPERAND_AFTER,
     OPERAND_BEFORE,
     UNRESOLVED,
+    groups_by_points,
     has_equals,
     has_unit,
+    question_hints,
+    restates_question,
     sentence_numbers,
     skip_lead,
     stated_number,
+    stem,
 )
 from gradeschool.answers.quantities import (
     KILOS,
@@ -31,14 +35,9 @@ from gradeschool.answers.quantities import (
     same_value,
     shifted,
 )
-from gradeschool.answers.question import (
-    groups_by_points,
-    question_hints,
-    restates_question,
-    stem,
-)
 from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.answers.statements import (
+    BOUNDARY,
     CONCLUSION,
     REVISION,
     Confidence,
@@ -46,7 +45,6 @@ from gradeschool.answers.statements import (
     Sentence,
     before_check,
     breaks_off,
-    first_sentence_end,
     is_aside,
     is_next_item,
     is_repetitive,
@@ -86,6 +84,11 @@ ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
 TOTAL = re.compile(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
+ANNOUNCED = tuple(
+    f"{marker} {sign}"
+    for marker in ("####", "The answer is", "The answer is:", "The final answer is")
+    for sign in ("", "$")
+)
 # A text that contains one of these gives no answer.
 UNKNOWN = re.compile(
     r"(?i)\b(?:(?:cannot|can\snot|could\snot|can['’]t|(?:im|not\s)possible\sto"
@@ -110,7 +113,7 @@ SOME_OF = 0.4  # the share of asked words in a sentence that is repeated, to be 
 DIGIT = re.compile(r"\d")
 SHORTEST_REPEATED = 15
 # Of digits: those of a number that may be absurd, and of no answer at all.
-FEWEST_ABSURD, MOST_DIGITS, MOST_BEFORE = 7, 25, 100
+FEWEST_ABSURD, MOST_DIGITS = 7, 25
 # After a stated number: it answers only a part.
 LIMITED = re.compile(
     r"[^\w\n]{0,8}\s{0,3}(?:That|This|It)(?:['’]s| is)(?: only| just)? (?:the \w+ )?(?:for|per|in"
@@ -141,9 +144,7 @@ def extract_final_answer(
     elif region.thinking:
         return None
     else:
-        answer = _closing(region, region.start, region.end, question)
-        if answer is None:
-            answer = _printed(text, region)
+        answer = _closing(region, region.start, region.end, question) or _printed(text, region)
     reason = answer and _disowned(region, answer, question)
     if reason and answer and statement and CORRECTED.match(region.text, answer.end, region.end):
         answer = _closing(region, answer.end, region.end, question)
@@ -159,6 +160,9 @@ def _disowned(region: Region, answer: ExtractedAnswer, question: str) -> str | N
     text, number = region.text, WrittenNumber(*answer[:3])
     if answer.value == UNRESOLVED:
         return "unresolved"
+    end = number.end + text.startswith(".", number.end)
+    if text[end : end + 1] in ("", "\n") and text.endswith(ANNOUNCED, 0, number.start):
+        return None  # as most are: a marker and a number, and nothing else in the line
     line = text[text.rfind("\n", region.start, number.start) + 1 : number.start]
     marked = (
         answer.confidence is Confidence.STATED
@@ -182,9 +186,8 @@ def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
     if digits > MOST_DIGITS:
         return True
     known = text[region.start : stated.start].replace(",", "").replace(" ", "")
-    if "," in text[stated.start : stated.end] or stated.value in known:
-        return False
-    if region.end - stated.end > digits:
+    goes_on = region.end - stated.end > digits
+    if goes_on or "," in text[stated.start : stated.end] or stated.value in known:
         return False
     place = max(text.rfind("\n", region.start, stated.start), region.start)
     before = last_statement(text, region.start, place, question)
@@ -295,12 +298,12 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     """Return the answer of the closing sentence; None if the text is cut or goes round."""
     text = region.text
     whole = region.ran_on or end < region.end
-    if INLINE_CHOICES.fullmatch(text, start, end):
-        return None
     begin = max(start, end - 300, text.rfind("nswer", start, end))
-    if CHOICES.search(text, begin, end) and not ONE_LINE.fullmatch(text, start, end):
-        return None
-    if PROGRAM_END.search(text, max(start, end - 240), end):
+    if (
+        INLINE_CHOICES.fullmatch(text, start, end)
+        or (CHOICES.search(text, begin, end) and not ONE_LINE.fullmatch(text, start, end))
+        or PROGRAM_END.search(text, max(start, end - 240), end)
+    ):
         return None
     limit = end
     end = before_check(text, start, end)
@@ -361,26 +364,21 @@ def _before_items(text: str, sentences: list[Sentence], question: str) -> Writte
     """
     hints = question_hints(question)
     for index, sentence in enumerate(sentences[:MOST_ITEMS]):
+        span = sentence.start, sentence.end
         line = text.rfind("\n", 0, sentence.start + 1) + 1
-        label = LABELLED.match(text, sentence.start, sentence.end)
-        written = list(quantities(text, sentence.start, sentence.end))
-        given = (
-            written
-            and all(number.value in hints.values for number in written)
-            and not has_equals(text, sentence.start, sentence.end)
-        )
+        label = LABELLED.match(text, *span)
+        values = {number.value for number in quantities(text, *span)}
+        given = values and hints.values.issuperset(values) and not has_equals(text, *span)
         if not (label or given or BULLET.match(text, line, sentence.end)):
-            concludes = "**" in text[sentence.start : sentence.end] or CONCLUSION.match(
-                text, sentence.start, sentence.end
-            )
+            concludes = "**" in text[slice(*span)] or CONCLUSION.match(text, *span)
             if index and concludes:
-                return stated_number(text, sentence.start, sentence.end, question)
-            if not index or written:
+                return stated_number(text, *span, question)
+            if not index or values:
                 return None
-        elif TOTAL.search(text, sentence.start, sentence.end):
+        elif TOTAL.search(text, *span):
             return None
         elif label and not (hints.words | hints.units).isdisjoint(map(stem, label[1].split())):
-            return stated_number(text, sentence.start, sentence.end, question) if index else None
+            return stated_number(text, *span, question) if index else None
     return None
 
 
@@ -402,7 +400,8 @@ def _opening(
         )
         is_list = skip_lead(text, closing.start, closing.end) == number.start
         return None if works or is_list else head
-    end = first_sentence_end(text, start, closing.start)
+    ends = (boundary.end() for boundary in BOUNDARY.finditer(text, start, closing.start))
+    end = next((end for end in ends if text[start:end].strip()), None)
     if end is None or has_equals(text, start, closing.end):
         return None
     if not restates_question(text[start:end], question) or restates_question(
@@ -427,7 +426,7 @@ def _printed(text: str, region: Region) -> ExtractedAnswer | None:
 
 def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> ExtractedAnswer:
     """Return an answer by the conventions of its text: "5.600" in German, millions if asked for."""
-    text, points = region.text, question_hints(question).points
+    text, points = region.text, groups_by_points(question)
     written = text[answer.start : answer.end]
     if written == answer.value and not points and " " not in written:
         return answer

@@ -254,12 +254,10 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
     if after["cents"]:
         return canonical(f"{number}.{after['cents']:0>2}")
     sign, whole = ("-", number[1:]) if number.startswith("-") else ("", number)
-    if after["numer"]:
-        return sign + _ratio(after["numer"], after["denom"], whole)
-    if after["half"]:
-        return sign + _ratio("1", "2", whole)
-    if after["part"]:
-        over, _, under = VULGAR[after["part"]].partition("/")
+    over, under = after["numer"], after["denom"]
+    if after["half"] or after["part"]:
+        over, _, under = VULGAR[after["part"] or "½"].partition("/")
+    if over:
         return sign + _ratio(over, under, whole)
     return sign + _ratio(whole, after["divisor"], None)
 
@@ -342,16 +340,9 @@ def word_value(words: str) -> int | None:
                 return None
             smallest = WORD_SCALES[word]
             total, group = total + group * smallest, 0
-        elif _fits(group, WORD_VALUES[word]):
+        elif group % 100 == 0 or (WORD_VALUES[word] < 10 and group % 10 == 0 and group % 100 != 10):
             group += WORD_VALUES[word]
         else:
             return None
     value = total + group
     return -value if negative else value
-
-
-def _fits(group: int, value: int) -> bool:
-    """Return whether a word may follow the value that a group of three digits has so far."""
-    if value >= 10:
-        return group % 100 == 0
-    return group % 10 == 0 and group % 100 != 10

@@ -148,11 +148,13 @@ ASKING = re.compile(
 )
 HOW_MUCH = re.compile(r"(?i)\bhow (?:many|much)\b")
 WORD_OR_NUMBER = re.compile(r"\d[\d,.]*|[^\W\d_]{4,}")
-COMMON = frozenset(
+# Words of a question without information on what it asks for, as stems.
+COMMON_WORDS = frozenset(
     """
-    about after also answer does each first following from have here into long many more most much
-    need only problem question should step take than that their them then there these they this
-    total what when where which while will with would your
+    about after also answer been before between both can could did does each first following for
+    from had has have her here his into its long many more less most much need only other out
+    problem question should she step take than that the their them then there these they thi this
+    total was were what when where which while will with would you your
     """.split()  # noqa: SIM905
 )
 STATED = re.compile(r"####|boxed\{|<answer>|[Aa]nswer(?:\s\w+){0,6}\s?(?:is\b|:)|\nA ?:")
@@ -173,7 +175,6 @@ PROMPT = re.compile(
     r"|\s{0,9}(?:<s>)?\s?\[INST\]|\s{0,9}(?:system|user)\s?\n|\s{0,9}(?:<bos>)?<start_of_turn>user"
     r"|\s{0,9}<\|(?:system|user)\|>"
 )
-PROMPT_STARTS = frozenset("<[su \n\t")
 REPLY = re.compile(r"(?:assistant|model)(?:<\|end_header_id\|>)?\s?\n|<\|assistant\|>|\[/INST\]")
 ROLES = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
@@ -212,7 +213,7 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
     marks of thinking (`parse_marks`). Linear; never raises.
     """
     start, end, thinking = 0, len(text), False
-    prompt = PROMPT.match(text) if text[:1] in PROMPT_STARTS else None
+    prompt = PROMPT.match(text)
     if prompt is not None:
         for turn in REPLY.finditer(text, prompt.end()):
             start = turn.end()
@@ -277,10 +278,8 @@ def _run_on(text: str, start: int, end: int, question: str) -> int:
             continue
         if match["extra"] or SOFT.match(text, label):  # "Extra cost: 3", "Student: 5"
             is_final = not answered or FINAL.search(text, begin, end) is not None
-            if (
-                is_final
-                and "?" not in text[begin : min(end, begin + PARAGRAPH)].partition("\n\n")[0]
-            ):
+            paragraph = text[begin : min(end, begin + PARAGRAPH)].partition("\n\n")[0]
+            if is_final and "?" not in paragraph:
                 continue
         opening = text[start : start + 2 * PARAGRAPH]
         divided = (
@@ -324,7 +323,7 @@ def _words(text: str) -> set[str]:
     """Return the numbers and the longer words of a text, without common ones."""
     return {
         word.rstrip(".,").removesuffix("s") for word in WORD_OR_NUMBER.findall(text.lower())
-    } - COMMON
+    } - COMMON_WORDS
 
 
 def _relation(following: str, familiar: set[str]) -> float:
@@ -384,8 +383,7 @@ def form_of(
 ) -> TextForm:
     """Return the form of a completion. Linear in its length; never raises."""
     region = committed_region(text, question, tuple(marks))
-    truncated = is_truncated(text, finish)
-    return TextForm(not text.strip(), truncated, region.ran_on, region.thinking)
+    return TextForm(not text.strip(), is_truncated(text, finish), region.ran_on, region.thinking)
 
 
 def is_truncated(text: str, finish: str | None) -> bool:
