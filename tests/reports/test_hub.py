@@ -75,8 +75,8 @@ def test_the_files_of_an_export_arrive_byte_by_byte(hub: Hub, folder: Path) -> N
 @pytest.mark.parametrize(
     ("token", "failing", "status", "words"),
     [
-        ("hf_wrongTokenOfNobody000000", (), 2, "refuses the token (HTTP 401)"),
-        (READ_TOKEN, (), 2, "may not write to the dataset repository 'me/gsm8k-runs' (HTTP 403)"),
+        ("hf_wrongTokenOfNobody000000", (), 2, "answers HTTP 401: Invalid username or password"),
+        (READ_TOKEN, (), 2, "answers HTTP 403: You may not write here"),
         (TOKEN, ("/api/repos/create",), 3, "answers HTTP 503: the hub is in trouble"),
         (TOKEN, ("/commit/",), 3, "answers HTTP 503: the hub is in trouble"),
     ],

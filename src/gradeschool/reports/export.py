@@ -600,12 +600,7 @@ def push(repo: str, files: Sequence[Path], output: Path, run: ExportedRun) -> st
         said = f"{api.endpoint} answers HTTP {status}: {_first_line(error)}"
         if status == 429 or status >= 500:
             raise TransientError(f"http {status}", f"{said}; try again later") from error
-        refusals = {
-            401: f"{api.endpoint} refuses the token (HTTP 401); {LOGIN}",
-            403: f"the token may not write to the dataset repository {repo!r} (HTTP 403); give one "
-            "that may, or another repository",
-        }
-        raise InputError(refusals.get(status, f"{said}; correct what it names")) from error
+        raise InputError(f"{said}; {LOGIN}, or give another repository") from error
     except (hub.HTTPError, OSError, ValueError, KeyError, RuntimeError) as error:  # type: ignore[attr-defined]
         raise TransientError(
             "cannot connect", f"cannot upload to {api.endpoint}: {_first_line(error)}; try again"
