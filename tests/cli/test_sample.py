@@ -73,26 +73,3 @@ def test_samples_are_counted_and_scored(folder: Path, tmp_path: Path, gradeschoo
     scored = gradeschool("score", output)
     assert scored.status == 0
     assert "openai/2021" in scored.out
-
-
-def test_another_model_is_another_run(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
-    output = tmp_path / "run"
-    assert gradeschool(*words(folder, output, 1)).status == 0
-    ended = gradeschool(*words(folder, output, 1), "--no-calculator")
-    assert ended.status == 2
-    assert "contains another run: its model is" in ended.err
-    greedy = gradeschool(*words(folder, tmp_path / "greedy", 1), "--temperature", 0)
-    assert greedy.status == 0
-    several = gradeschool(*words(folder, tmp_path / "two", 2), "--temperature", 0)
-    assert several.status == 2
-    assert "would all be the same" in several.err
-
-
-def test_a_chat_protocol_needs_a_template(
-    folder: Path, tmp_path: Path, gradeschool: Command
-) -> None:
-    """As for `eval`; otherwise every sample would fail."""
-    chat = ("-p", "zero-shot/chat", "--no-calculator")
-    ended = gradeschool(*words(folder, tmp_path / "run", 2), *chat)
-    assert (ended.status, "has no chat template" in ended.err) == (2, True)
-    assert not (tmp_path / "run").exists()

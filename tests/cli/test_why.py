@@ -76,24 +76,9 @@ def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: P
     beside = gradeschool("why", failed, "--expected-run", good, "-d", DATASET)
     assert beside.status == 2
     assert "the run 'failed' contains no completion" in beside.err
-    rows = [{"id": p.id, "question": p.question, "completion": "3"} for p in PROBLEMS[:5]]
-    unreadable = jsonl(tmp_path / "unread.jsonl", [{**row, "gold": "4 to 8"} for row in rows])
-    beside = gradeschool("why", unreadable, "--expected-run", failed, "-d", DATASET)
-    assert (beside.status, beside.out) == (2, "")
     curve = gradeschool("runs", "curve", failed, "-d", DATASET)
     assert (curve.status, curve.out) == (2, "")
     assert "contains no completion" in curve.err
-
-
-def test_failed_samples_are_left_out(gradeschool: Command, tmp_path: Path) -> None:
-    path = file_of(tmp_path / "a.jsonl", answers(worse))
-    words = ("--expected", EXPECTED, "-d", DATASET, "--scorer", "gradeschool/reader", "--json")
-    whole = gradeschool("why", path, *words).json()
-    failed = {"id": PROBLEMS[0].id, "question": PROBLEMS[0].question, "completion": "",
-              "error": "timeout", "sample": 1}  # fmt: skip
-    with path.open("a") as file:
-        file.write(json.dumps(failed) + "\n")
-    assert gradeschool("why", path, *words).json()["causes"] == whole["causes"]
 
 
 def test_causes_beyond_the_gap_are_said(gradeschool: Command, tmp_path: Path) -> None:

@@ -163,12 +163,6 @@ def test_scorers_are_named_in_a_list_or_with_commas(
     assert tasks.aime2025(dataset=aime, **chosen).scorer == names
 
 
-def test_aime2025_takes_a_file(tasks: Any, aime: str) -> None:
-    first, second = tasks.aime2025(dataset=aime).dataset
-    assert (first.target, second.target) == ("11", "49")
-    assert "One?" in first.input[-1][1]
-
-
 def test_aime2025_fetches_the_revision_of_inspect_evals(
     tasks: Any, aime: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

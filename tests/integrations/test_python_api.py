@@ -277,15 +277,6 @@ def test_an_interrupted_evaluation_gives_no_scores(tmp_path: Path) -> None:
     assert 2 <= len(rows) == len(calls) < 48
 
 
-def test_a_function_has_the_protocol_of_functions_whatever_its_name(tmp_path: Path) -> None:
-    def tiny(question: str) -> str:
-        return "7"
-
-    gradeschool.evaluate(tiny, dataset="sample", limit=1, output=tmp_path / "run")
-    manifest = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert manifest["protocol"]["name"] == "zero-shot/chat"
-
-
 # Functions as models
 
 

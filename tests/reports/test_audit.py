@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from rich.console import Console
 
 from gradeschool.auditing.audit import AuditFinding, AuditReport, Fault
@@ -41,15 +40,6 @@ def test_a_long_completion_is_shown_as_the_expression_that_builds_it() -> None:
     assert "no answer within 0.5 s" in text
     assert "a reader needs no second" not in text  # why is for verdicts
     assert len(text) < 2000
-
-
-@pytest.mark.parametrize("width", [40, 80])
-def test_formats_that_are_not_read_are_kept_whole(width: int) -> None:
-    lines = shown(report(), width=width).splitlines()
-    assert lines[1] == "reads 1 of 10 formats"
-    assert max(map(len, lines)) <= width
-    for index in range(9):
-        assert sum(f"Answer {index}: N" in line for line in lines) == 1
 
 
 def test_an_audit_that_stopped_early_says_so() -> None:

@@ -82,15 +82,6 @@ def test_a_text_is_shown_once(gradeschool: Command, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_what_is_refused(gradeschool: Command, tmp_path: Path) -> None:
-    problems, answers = valued_files(tmp_path, ["#### 5"], [0.5])
-    (tmp_path / "answers.verifier-scores.jsonl").unlink()
-    for name, words in (("heat.html", "verifier score --tokens"), ("heat.pdf", "ends in .html")):
-        result = gradeschool("report", answers, "-d", problems, "--heatmap", tmp_path / name)
-        assert (result.status, words in result.err) == (2, True)
-    assert not list(tmp_path.glob("heat*"))
-
-
 def test_values_of_a_run_folder_are_found_by_key(gradeschool: Command, tmp_path: Path) -> None:
     problems, answers = valued_files(tmp_path, ["#### 5", "#### 6"], [0.9, 0.8])
     run = tmp_path / "run"

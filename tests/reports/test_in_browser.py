@@ -108,19 +108,6 @@ def test_filters_search_and_links(open_page: Open, sampled: Path) -> None:
     assert linked.locator(f"#c-{index}").is_visible()
 
 
-def test_the_list_is_worked_by_keys(open_page: Open, sampled: Path) -> None:
-    """Arrows and End choose, Enter goes to the problem."""
-    page = open_page(sampled).page
-    page.focus("#list")
-    for key, problem in (("ArrowDown", 1), ("End", 199)):
-        page.keyboard.press(key)
-        until(page, TITLE, f"Problem {problem}")
-    active = page.get_attribute("#list", "aria-activedescendant")
-    assert page.get_attribute(f"#{active}", "aria-posinset") == "200"
-    page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "detail"
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
 def test_the_page_is_accessible(open_page: Open, sampled: Path, scheme: str, width: int) -> None:

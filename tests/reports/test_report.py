@@ -229,9 +229,9 @@ def test_tokens_and_finish_reasons_are_shown(
     listed = facts(page)
     assert (listed["completion tokens"], listed["prompt tokens"]) == ("1,128", "48,000")
     assert listed["thinking tokens, of these"] == "96" and listed["truncated"].startswith("3 ")
-    assert "Tokens in a completion:" in page
+    assert "Tokens in a completion, and times:" in page
     assert "seconds an answer 48 12 21.5 24 tokens a second 47 " in " ".join(
-        re.sub(r"<[^>]*>", " ", page.partition("Tokens in a completion:")[2]).split()
+        re.sub(r"<[^>]*>", " ", page.partition("Tokens in a completion, and times:")[2]).split()
     )
     assert blocks(page)["data"]["tokens"] == list(range(48))
 

@@ -250,7 +250,11 @@ class ScorerGroup(NamedTuple):
 
 
 def scorer_groups(judged: Judged) -> list[ScorerGroup]:
-    """Return the sets of scorers that agree on every completion, by accuracy, highest first."""
+    """Return the sets of scorers that agree on every completion, by accuracy, highest first.
+
+    The first of equals is the headline's; the first name of a group is the headline, or the
+    shortest.
+    """
     places = {each.scorer: place for place, each in enumerate(judged.score.scorers)}
     groups = []
     for names in judged.score.agreeing:
@@ -259,15 +263,16 @@ def scorer_groups(judged: Judged) -> list[ScorerGroup]:
         pairs = Counter((each.outcome == CORRECT, each.outcomes[place] == CORRECT)
                         for each in judged.completions
                         if ERROR not in (each.outcome, each.outcomes[place]))  # fmt: skip
+        own = place == HEADLINE
         groups.append(ScorerGroup(
-            names,
+            names if own else tuple(sorted(names, key=len)),
             result,
-            own=place == HEADLINE,
+            own,
             finds=bool(result.correct) and result.correct + result.wrong > result.no_answer,
             gained=pairs[False, True],
             lost=pairs[True, False],
         ))  # fmt: skip
-    return sorted(groups, key=lambda group: (-group.result.accuracy, group.names))
+    return sorted(groups, key=lambda group: (-group.result.accuracy, not group.own, group.names))
 
 
 def token_values(source: Path, warn: Warn) -> dict[str, TokenValues]:
