@@ -540,7 +540,7 @@ def _arrow_rows(path: Path) -> Iterator[Row]:
         for batch in _record_batches(path):
             yield from _rows_of_batch(batch, first)
             first += batch.num_rows
-    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:  # Unicode: column names
+    except (arrow.ArrowException, OSError, struct.error, UnicodeDecodeError) as error:
         kind = "Parquet" if path.suffix == ".parquet" else "Arrow"
         reason = clip(str(error), 200)
         raise InputError(f"{str(path)!r} is not a readable {kind} file: {reason}") from error
@@ -592,12 +592,11 @@ def _record_batches(path: Path) -> Iterator[Any]:
     with OSFile(str(path)) as source:  # not mapped: a file that shrinks would crash the process
         is_file = source.read(len(ARROW_FILE)) == ARROW_FILE
         source.seek(ARROW_START if is_file else 0)
-        for message in ipc.MessageReader.open_stream(source):
-            if (size := _unpacked_bytes(message)) > LARGEST_BATCH:
-                raise InputError(
-                    f"{str(path)!r} has {size >> 20} MiB in one batch; write it in batches of a "
-                    "few rows"
-                )
+        size = max(map(_unpacked_bytes, ipc.MessageReader.open_stream(source)), default=0)
+        if size > LARGEST_BATCH:
+            raise InputError(
+                f"{str(path)!r} has {size >> 20} MiB in one batch; write it in smaller batches"
+            )
         source.seek(0)
         if is_file:
             reader = ipc.open_file(source)
