@@ -29,7 +29,7 @@ from gradeschool.protocols.card import (
     read_source,
 )
 from gradeschool.protocols.registry import all_protocols, all_scorers, entries_of, packages
-from gradeschool.reports.protocols import facts
+from gradeschool.reports.protocols import card_facts
 
 Card = dict[str, Any]
 READER = "gradeschool/reader"
@@ -144,7 +144,7 @@ def _protocol(protocol: Protocol, card: Card, sample: Sequence[Problem]) -> str:
     stops = " ".join(_code(repr(stop)) for stop in protocol.decoding.stop)
     settings = [
         (name, stops if name == "stops" and stops else text.replace("\n", "<br>"))
-        for name, text in facts(card)
+        for name, text in card_facts(card)
         if name not in ("scorers", "source")
     ]
     readers = ", ".join(f"[`{name}`]({_scorer_anchor(name)})" for name in protocol.scorers)
@@ -199,7 +199,7 @@ def _example(protocol: Protocol, card: Card, sample: Sequence[Problem]) -> dict[
             f"[{part} {where}" for part in ("question", "answer", "reasoning")
         )
         exemplars.append(Problem(str(row), question, answer, f"{reasoning}\n#### {answer}"))
-    template = replace(protocol.template, examples=tuple(exemplars), rows=None, count=None)
+    template = replace(protocol.render, examples=tuple(exemplars), rows=None, count=None)
     return prompt_json(next(template(sample[:1], ())))
 
 

@@ -32,7 +32,7 @@ def print_card(card: Card, console: Console) -> None:
     """
     kind = card["kind"]
     about = f"protocol, digest {card['digest']}" if kind == "protocol" else kind
-    _print_part(card, about, _facts(card), console)
+    _print_part(card, about, card_facts(card), console)
     if kind != "protocol":
         return
     console.print("\nParts of the prompt", style="bold")
@@ -50,7 +50,7 @@ def print_card(card: Card, console: Console) -> None:
         console.rule(style="dim")
 
 
-def _facts(card: Card) -> list[tuple[str, str]]:
+def card_facts(card: Card) -> list[tuple[str, str]]:
     """Return the settings of a protocol beside its prompt, or facts of a scorer or vote, in words.
 
     A fact that is not known is "".
