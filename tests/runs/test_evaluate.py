@@ -131,27 +131,6 @@ def test_a_run_can_grow_by_problems_and_samples(
     assert len(rows(folder)) == 12
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-m", "http://user:pw@host/v1"], "'http://…@host/v1' contains a user name, password"),
-        (["-m", "http://[bad/v1"], "'http://[bad/v1' is not a usable http:// or https:// URL"),
-        (["-m", "http://127.0.0.1:9/v1/x"], "is the server running?"),
-        (["-m", "recorded/sample#handwritten/cot", "-p", "lm-eval/gsm9k"], "did you mean"),
-        (["-m", "recorded/sample#handwritten/cot", "-d", "gsm9k"], "did you mean"),
-        (["-m", "recorded/sample#handwritten/cot", "-k", "4"], "would all be the same"),
-    ],
-)
-def test_bad_input_is_one_clear_line(
-    arguments: list[str], message: str, gradeschool: Command, tmp_path: Path
-) -> None:
-    dataset = ["-d", "sample"] if "-d" not in arguments else []
-    result = gradeschool("eval", *arguments, *dataset, "-o", tmp_path / "run")
-    assert result.status == 2
-    assert message in result.err
-    assert "Traceback" not in result.err
-
-
 def test_a_missing_few_shot_source_says_how_to_get_it(tmp_path: Path) -> None:
     words = ("-m", "recorded/sample#handwritten/cot", "-d", "sample", "-p", "lm-eval/gsm8k")
     result = run_script(

@@ -202,9 +202,3 @@ def test_show_tells_a_run_in_progress(gradeschool: Command, run: Path) -> None:
     shown = gradeschool("runs", "show", run).out
     assert "48 problems x 1: 40 answered, 0 failed, 1 damaged rows" in shown
     assert gradeschool("runs", "list", run.parent).out.count("40 of 48") == 1
-
-
-def test_a_larger_run_is_not_overwritten_by_a_smaller_one(gradeschool: Command, run: Path) -> None:
-    smaller = gradeschool("eval", *RECORDED, "-n", 5, "-o", run)
-    assert smaller.status == 2
-    assert "contains a larger run (48 problems, 1 samples each)" in smaller.err
