@@ -49,7 +49,7 @@ FAMILIES = {"gpt-": "openai", "chatgpt": "openai", "o3": "openai", "o4": "openai
 # Of GRADESCHOOL_API_KEY: a host with a dot or a port, or localhost, before the key.
 KEY_OF_HOST = re.compile(r"(?:^|\s)(localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)=(\S+)")
 HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
-# The fields of `Job.options` and their options on the command line.
+# The fields of `runs.job.model_options` and their options on the command line.
 OPTIONS = {
     "thinking": "--thinking",
     "reasoning_effort": "--reasoning-effort",
@@ -83,7 +83,7 @@ def choose_model(
     it serves unless a name follows. `transformers/FOLDER_OR_ID`, `vllm/FOLDER_OR_ID` and
     `llama.cpp/FILE.gguf` run a model on this machine; `tiny` is the model shipped with the package.
     seconds: timeout of one request. calculator: insert the results of annotations while the model
-    writes. options: as in `Job.options`.
+    writes. options: as in `runs.job.model_options`.
     """
     spec = spec.strip()
     provider, _, name = spec.partition("/")

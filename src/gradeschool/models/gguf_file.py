@@ -23,6 +23,20 @@ HEAD_KEY, VERIFIER_FILE = "gradeschool.verifier", "verifier.json"
 HEAD_FIELDS = ("schema", "head", "token_id", "gain", "bias", "level")
 LIKELIHOOD, LOGIT = "likelihood", "logit"
 GIVE_MODEL = "give the folder of a model"
+# How the writer's settings are named in config.json.
+SHAPE = {
+    "vocab_size": "vocab_size",
+    "context_length": "max_position_embeddings",
+    "embedding_length": "hidden_size",
+    "feed_forward_length": "intermediate_size",
+    "block_count": "num_hidden_layers",
+    "head_count": "num_attention_heads",
+    "head_count_kv": "num_key_value_heads",
+    "key_length": "head_dim",
+    "value_length": "head_dim",
+    "rope_dimension_count": "head_dim",
+    "layer_norm_rms_eps": "rms_norm_eps",
+}
 ROTATED = ("self_attn.q_proj.weight", "self_attn.k_proj.weight")
 
 
@@ -59,6 +73,7 @@ def write_gguf(folder: Path, target: Path) -> None:
     require_packages("writing GGUF", "llama-cpp", "gguf")
     require_packages("writing GGUF", "train", "safetensors")
     import gguf
+    from safetensors.numpy import load_file
 
     from gradeschool.models.local import check_model
 
@@ -70,32 +85,28 @@ def write_gguf(folder: Path, target: Path) -> None:
             "own convert_hf_to_gguf.py"
         )
     writer = gguf.GGUFWriter(target, ARCHITECTURE)
-    _add_shape(writer, config)
+    writer.add_name(ARCHITECTURE)
+    for add, name in SHAPE.items():
+        getattr(writer, f"add_{add}")(config[name])
+    writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
     _add_tokenizer(writer, folder, config)
     if (folder / VERIFIER_FILE).is_file():
         head = read_object(folder / VERIFIER_FILE, GIVE_MODEL)
         writer.add_string(HEAD_KEY, json.dumps({name: head.get(name) for name in HEAD_FIELDS}))
-    _add_tensors(writer, folder, config)
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
+    for name, tensor in load_file(folder / "model.safetensors").items():
+        if name.endswith(ROTATED):  # Transformers' rotary halves to llama.cpp's rotary pairs
+            rows, columns = tensor.shape
+            halves = rows // config["head_dim"], 2, config["head_dim"] // 2, columns
+            tensor = tensor.reshape(halves).swapaxes(1, 2).reshape(rows, columns)
+        renamed = names.get_name(name, try_suffixes=(".weight",))
+        if renamed is None:
+            raise InputError(f"llama.cpp has no name for the tensor {name!r} of {str(folder)!r}")
+        writer.add_tensor(renamed, tensor.astype("float32"))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-
-
-def _add_shape(writer: Any, config: dict[str, Any]) -> None:
-    writer.add_name(config.get("model_type", ARCHITECTURE))
-    writer.add_vocab_size(config["vocab_size"])
-    writer.add_context_length(config["max_position_embeddings"])
-    writer.add_embedding_length(config["hidden_size"])
-    writer.add_feed_forward_length(config["intermediate_size"])
-    writer.add_block_count(config["num_hidden_layers"])
-    writer.add_head_count(config["num_attention_heads"])
-    writer.add_head_count_kv(config["num_key_value_heads"])
-    writer.add_key_length(config["head_dim"])
-    writer.add_value_length(config["head_dim"])
-    writer.add_rope_dimension_count(config["head_dim"])
-    writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
-    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
 
 
 def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
@@ -123,27 +134,6 @@ def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     template = folder / "chat_template.jinja"
     if template.is_file():
         writer.add_chat_template(template.read_text(encoding="utf-8"))
-
-
-def _add_tensors(writer: Any, folder: Path, config: dict[str, Any]) -> None:
-    import gguf
-    from safetensors.numpy import load_file
-
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
-    for name, tensor in load_file(folder / "model.safetensors").items():
-        if name.endswith(ROTATED):
-            tensor = _interleave(tensor, config["head_dim"])
-        renamed = names.get_name(name, try_suffixes=(".weight",))
-        if renamed is None:
-            raise InputError(f"llama.cpp has no name for the tensor {name!r} of {str(folder)!r}")
-        writer.add_tensor(renamed, tensor.astype("float32"))
-
-
-def _interleave(weight: Any, head_dim: int) -> Any:
-    """Reorder rows from Transformers' rotary halves to llama.cpp's rotary pairs."""
-    rows, columns = weight.shape
-    heads = weight.reshape(rows // head_dim, 2, head_dim // 2, columns)
-    return heads.swapaxes(1, 2).reshape(rows, columns)
 
 
 def gguf_digest(file: Path) -> str:
