@@ -10,18 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradeschool.cli import options as cli
 from gradeschool.cli.config import config_option
-from gradeschool.cli.options import (
-    FiniteRange,
-    Verb,
-    dataset_option,
-    json_option,
-    marks_option,
-    print_json,
-    stdout_console,
-    warn,
-    with_options,
-)
 from gradeschool.percentages import count, percent
 from gradeschool.reports.printable import say
 
@@ -31,15 +21,15 @@ if TYPE_CHECKING:
     from gradeschool.runs.job import PreparedJob
 
 # Requests to a model.
-request_options = with_options(
+request_options = cli.with_options(
     click.option("--system", metavar="TEXT",
                  help="System message instead of the protocol's, \"\" for none."),
     click.option("--shots", metavar="N|FILE",
                  help="Number of examples in the prompt, or a JSONL file of them."),
-    marks_option,
-    click.option("--temperature", type=FiniteRange(0, 2),
+    cli.marks_option,
+    click.option("--temperature", type=cli.FiniteRange(0, 2),
                  help="Temperature; by default that of the protocol."),
-    click.option("--top-p", type=FiniteRange(0, 1),
+    click.option("--top-p", type=cli.FiniteRange(0, 1),
                  help="Nucleus mass; by default that of the protocol."),
     click.option("--stop", multiple=True, metavar="TEXT",
                  help="Stop string instead of the protocol's; may be repeated, \"\" for none."),
@@ -52,7 +42,7 @@ request_options = with_options(
     click.option("--connections", type=click.IntRange(1, 4096),
                  help="Requests in flight; by default 16, raised to up to 256 if that is faster."),
     click.option("--batch", is_flag=True, help="Use the Batch API: half the price, within a day."),
-    click.option("--timeout", type=FiniteRange(min=0.1), default=600.0, show_default=True,
+    click.option("--timeout", type=cli.FiniteRange(min=0.1), default=600.0, show_default=True,
                  help="Seconds to wait for one request."),
     click.option("--price", metavar="IN/OUT",
                  help="Dollars per million tokens: 2.50/10, or a .json file of models."),
@@ -66,12 +56,12 @@ request_options = with_options(
     click.option("--engine-args", multiple=True, metavar="NAME=VALUE",
                  help="Argument of an engine here, may be repeated: for vllm/ of its LLM, for "
                       "llama.cpp/ context, threads, gpu_layers."),
-    click.option("--max-cost", type=FiniteRange(min=0), metavar="DOLLARS",
+    click.option("--max-cost", type=cli.FiniteRange(min=0), metavar="DOLLARS",
                  help="Stop before the run costs more; it can be resumed. Needs --price."),
 )  # fmt: skip
 
 
-@click.command(cls=Verb)
+@click.command(cls=cli.Verb)
 @click.option("-m", "--model", "models", multiple=True, required=True, metavar="PROVIDER/NAME",
               help="openai/NAME, http://HOST:PORT/v1[/NAME], anthropic/NAME, gemini/NAME, "
                    "transformers/FOLDER, vllm/FOLDER, llama.cpp/FILE.gguf, recorded/FILE; or tiny, "
@@ -79,7 +69,7 @@ request_options = with_options(
 @click.option("-p", "--protocol", "protocols", multiple=True, metavar="NAME",
               help="A name of `gradeschool protocols list`, or your own mine.toml or mine.py:NAME; "
                    "by default zero-shot/chat, for tiny openai/2021. May be repeated.")  # fmt: skip
-@dataset_option
+@cli.dataset_option
 @click.option("-n", "--limit", type=click.IntRange(min=1),
               help="Use only the first N problems; of GSM8K, the first are easier than the "
                    "rest.")  # fmt: skip
@@ -87,7 +77,7 @@ request_options = with_options(
               help="Use a random sample of N problems, the same each time.")  # fmt: skip
 @click.option("--problems", metavar="FILE|IDS",
               help="Use these problems: ids with commas, or a file with one a line.")  # fmt: skip
-@click.option("--until", type=FiniteRange(0.1, 100), metavar="POINTS",
+@click.option("--until", type=cli.FiniteRange(0.1, 100), metavar="POINTS",
               help="Use problems in random order, and stop when the headline scorer's interval is "
                    "narrower than this.")  # fmt: skip
 @click.option("--judge", metavar="PROVIDER/NAME",
@@ -110,7 +100,7 @@ request_options = with_options(
 @click.option("--log", "loggers", multiple=True, type=click.Choice(["wandb", "mlflow"]),
               help="Log the run to Weights & Biases or MLflow; may be repeated.")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-@json_option
+@cli.json_option
 def command(
     models: tuple[str, ...],
     protocols: tuple[str, ...],
@@ -142,14 +132,16 @@ def command(
         evaluation = run_job(jobs[0], quiet, loggers)
         if as_json:
             fields = _result_fields(jobs[0], evaluation)
-            print_json({"folder": fields["folder"], "runs": [fields], "at_k": fields.pop("at_k"),
-                        "cost": fields.pop("cost")})  # fmt: skip
+            at_k, cost = fields.pop("at_k"), fields.pop("cost")
+            cli.print_json(
+                {"folder": fields["folder"], "runs": [fields], "at_k": at_k, "cost": cost}
+            )
         else:
             _print(jobs[0], evaluation)
         sys.exit(report_end(evaluation))
     finished, status = run_all(jobs, quiet, loggers)
     if finished and as_json:
-        print_json({"runs": [_result_fields(job, evaluation) for job, evaluation in finished]})
+        cli.print_json({"runs": [_result_fields(job, evaluation) for job, evaluation in finished]})
     elif finished:
         _print_leaderboard(finished)
     sys.exit(status)
@@ -214,11 +206,11 @@ def run_all(
         if (most := each.job.max_cost) is not None:
             each = replace(each, job=replace(each.job, max_cost=max(0.0, most - cost)))
         model = each.model.name or each.job.model
-        warn(f"{model} under {each.plan.protocol.name} on {each.plan.dataset.name}")
+        cli.warn(f"{model} under {each.plan.protocol.name} on {each.plan.dataset.name}")
         try:
             evaluation = run_job(each, quiet, loggers)
         except GradeschoolError as error:
-            warn(f"{each.folder}: {error}")
+            cli.warn(f"{each.folder}: {error}")
             status = max(status, 2, key=STATUSES.index)
             continue
         finished.append((each, evaluation))
@@ -238,20 +230,22 @@ def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> 
     from gradeschool.runs.evaluate import evaluate
 
     if text := several_golds(prepared.plan.problems):
-        warn(text)
+        cli.warn(text)
     model = prepared.model
     if getattr(model, "shows_its_key", False):
-        warn(f"the API key goes to {model.identity} unencrypted; use https:// for another machine")
+        cli.warn(
+            f"the API key goes to {model.identity} unencrypted; use https:// for another machine"
+        )
     with EvaluationDisplay(quiet) as display:
         try:
             evaluation = asyncio.run(evaluate(prepared, display.show))
         except (KeyboardInterrupt, asyncio.CancelledError):
-            warn(f"stopped immediately; completions are kept in {prepared.folder}")
+            cli.warn(f"stopped immediately; completions are kept in {prepared.folder}")
             sys.exit(130)
     if loggers:
         from gradeschool.reports.loggers import log_run
 
-        log_run(loggers, prepared.folder, display.message, warn)
+        log_run(loggers, prepared.folder, display.message, cli.warn)
     return evaluation
 
 
@@ -297,7 +291,7 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
     elif missing:
         texts.append(f"{missing} samples have no answer; {again}")
     for text in texts:
-        warn(f"{run}{text}")
+        cli.warn(f"{run}{text}")
     return status
 
 
@@ -307,7 +301,7 @@ def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
     from gradeschool.reports.measured import measured
     from gradeschool.reports.terminal import curve_table, print_scores, quoted
 
-    console, manifest = stdout_console(), manifest_of(evaluation.folder)
+    console, manifest = cli.stdout_console(), manifest_of(evaluation.folder)
     for name, value in measured(manifest):
         say(f"{name:9}{value}")
     say()
@@ -386,7 +380,7 @@ def _print_leaderboard(finished: Finished) -> None:
         said += [f"{cells[0]} under {cells[1]}: {text}" for text in texts]
     if len(datasets) == 1:
         say(f"dataset  {datasets.pop()}\n")
-    print_leaderboard(rows, heads, stdout_console())
+    print_leaderboard(rows, heads, cli.stdout_console())
     say("\nEach run by the first scorer of its protocol; intervals: 95 %.")
     for text in said:
         say(text)
@@ -398,7 +392,7 @@ def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
     """Print the missing requests and their cost; requests at most a model's name."""
     fields = [_estimate(each) for each in prepared]
     if as_json:
-        print_json(fields[0] if len(fields) == 1 else {"runs": fields})
+        cli.print_json(fields[0] if len(fields) == 1 else {"runs": fields})
         return
     for index, each in enumerate(fields):
         most, judge = each["most_completion_tokens"], each.get("judge")

@@ -12,23 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.cli.options import (
-    FileVerb,
-    dataset_option,
-    exit_for_faults,
-    files_and_scorers,
-    is_pipe,
-    json_option,
-    labels_option,
-    marks_option,
-    options_as_typed,
-    print_json,
-    read_options,
-    scorers_option,
-    stdout_console,
-    warn,
-    warn_of_own_scorer,
-)
+from gradeschool.cli import options as cli
 from gradeschool.percentages import count
 from gradeschool.reports.printable import say
 
@@ -36,21 +20,21 @@ if TYPE_CHECKING:
     from gradeschool.scoring.score import RunScore
 
 
-@click.command(cls=FileVerb)
+@click.command(cls=cli.FileVerb)
 @click.argument("files", nargs=-1, required=True)
-@scorers_option("all that call no library, in groups that agree")
-@marks_option
+@cli.scorers_option("all that call no library, in groups that agree")
+@cli.marks_option
 @click.option("--vote", "votes", multiple=True, metavar="NAME",
               help="Apply a published vote to the samples of each problem too.")  # fmt: skip
-@dataset_option
+@cli.dataset_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="Write a row of verdicts for each completion: .jsonl or .parquet.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(0), default=1, show_default=True,
               help="Scoring processes; 0 is one for each core.")  # fmt: skip
 @click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
               help="Score here, or Parquet and .jsonl files on Ray (RAY_ADDRESS).")  # fmt: skip
-@labels_option
-@json_option
+@cli.labels_option
+@cli.json_option
 def command(
     files: tuple[str, ...],
     scorers: tuple[str, ...],
@@ -84,7 +68,7 @@ def command(
 
     gc.freeze()
     gc.set_threshold(50_000)  # nearly all objects of a row stay: looking for garbage takes 6 %
-    paths, names = files_and_scorers(files, scorers, thinking_marks)
+    paths, names = cli.files_and_scorers(files, scorers, thinking_marks)
     for vote in votes:
         get_vote(vote)
     if labels and votes:
@@ -96,11 +80,11 @@ def command(
     chosen = choose_scorers(names) if names else []
     if ALL in names and (absent := all_scorers().keys() - {scorer.name for scorer in chosen}):
         extras = ",".join(sorted({all_scorers()[name].extra for name in absent}))
-        warn(
+        cli.warn(
             f"{len(absent)} scorers that call a library are not installed: "
             f"pip install 'gradeschool[{extras}]'"
         )
-    tables = open_sources(paths, read_options(dataset), warn)
+    tables = open_sources(paths, cli.read_options(dataset), cli.warn)
     if engine != "ray" and (remote := [table.name for table in tables if not table.parts]):
         raise click.UsageError(f"an address such as {remote[0]!r} needs --engine ray")
     here = tables[0].dataset.name
@@ -112,7 +96,7 @@ def command(
         from gradeschool.formats.own_run import manifest_of
 
         manifests = [manifest_of(Path(split_run(path)[0])) for path in paths]
-        warn_of_own_scorer(manifests)
+        cli.warn_of_own_scorer(manifests)
         headline, chosen = headline_scorer(manifests), choose_scorers((), here)
         if headline not in {scorer.name for scorer in chosen}:
             chosen += choose_scorers([headline])
@@ -134,26 +118,26 @@ def command(
     with ExitStack() as stack:
         if output is not None:
             kwargs["write"] = stack.enter_context(verdict_table(output, scorer_set.names))
-        scores = score_sources(tables, scorer_set, warn, **kwargs)
+        scores = score_sources(tables, scorer_set, cli.warn, **kwargs)
     voted = []
     if votes:
         from gradeschool.scoring.at_k import votes_on
 
-        voted = votes_on([Path(path) for path in paths], votes, read_options(dataset), warn)
+        voted = votes_on([Path(path) for path in paths], votes, cli.read_options(dataset), cli.warn)
     flagged = _compare_flags(scores, headline, dataset)
     if as_json:
         fields: dict[str, Any] = {"runs": [run.as_json() for run in scores]}
-        print_json(fields | ({"votes": [asdict(vote) for vote in voted]} if voted else {}))
+        cli.print_json(fields | ({"votes": [asdict(vote) for vote in voted]} if voted else {}))
     else:
         from gradeschool.reports import terminal
 
-        console = stdout_console()
+        console = cli.stdout_console()
         terminal.print_scores(scores, console, None if names else headline)
         for line in flagged:
             say(line)
-        if not any(map(is_pipe, files)):  # the command under the table reads the files again
+        if not any(map(cli.is_pipe, files)):  # the command under the table reads the files again
             comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
-            options = options_as_typed(dataset)
+            options = cli.options_as_typed(dataset)
             for line in terminal.spread_lines(scores, comparable, headline, options):
                 say(line)
         if voted:
@@ -167,15 +151,15 @@ def command(
                 from gradeschool.reports.terminal import quoted
 
                 judged = ", and its accuracy is between all of them wrong and all right"
-                warn(
+                cli.warn(
                     f"{result.scorer} fails on {result.error - run.failed} of "
                     f"{count(run.n - run.failed, 'completion')} of {run.run!r}"
                     f"{judged if result.judged else ''}; why: gradeschool explain "
-                    f"{quoted(run.origin)}{options_as_typed(dataset)} --scorer "
+                    f"{quoted(run.origin)}{cli.options_as_typed(dataset)} --scorer "
                     f"{quoted(result.scorer)}"
                 )
     if faults:
-        exit_for_faults(faults)
+        cli.exit_for_faults(faults)
     if is_failed:
         sys.exit(3)
 
@@ -187,9 +171,9 @@ def _compare_flags(scores: Sequence[RunScore], headline: str, dataset: str | Non
         if run.flags:
             from gradeschool.reports.terminal import disagrees, flag_line
 
-            line = f"{run.run}: {flag_line(run, headline, options_as_typed(dataset))}"
+            line = f"{run.run}: {flag_line(run, headline, cli.options_as_typed(dataset))}"
             if disagrees(run.flags[headline]):
-                warn(line)
+                cli.warn(line)
             lines.append(line)
             all_agree = all_agree and run.flags[headline].agree == run.flags[headline].n
     if lines and all_agree:

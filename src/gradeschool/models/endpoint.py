@@ -105,8 +105,9 @@ class Endpoint(Model):
 
     base: address up to and including "/v1". model: the name to send; "" uses the only model that
     the server lists. key: sent as bearer token if not empty; kept out of every message and file,
-    even if the server repeats it. seconds: timeout of one request. options: as in `runs.job.model_options`.
-    calculator: insert the results of annotations while the model writes, see `complete`.
+    even if the server repeats it. seconds: timeout of one request. options: see
+    `runs.job.model_options`. calculator: insert the results of annotations while the model writes,
+    see `complete`.
     speaks_openai: whether the server has OpenAI's requests, batches for instance.
     """
 
