@@ -77,7 +77,7 @@ def _protocol(base: Protocol, settings: dict[str, Any], package: ModuleType) -> 
         if isinstance(settings.get(key), str):
             settings[key] = getattr(package, settings[key])
     template = {key: value for key, value in settings.items() if key in OF_TEMPLATE}
-    decoding = {
+    decoding: dict[str, Any] = {
         key: None if value == "server" else value
         for key, value in settings.items()
         if key in OF_DECODING

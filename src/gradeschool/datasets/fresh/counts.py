@@ -110,8 +110,8 @@ def averages(story: Story) -> None:
     story.say("known", count=("two", "three", "four")[count - 2], all=stated)
     while story.steps_left > 2 and chance.hit(0.7) and len(results) < 5 and game != "test":
         place = chance.below(len(results))
-        name, number = "next more" if chance.hit(0.6) else "next times", ORDER[len(results)]
-        results.append(story.turn(name, now=results[place], nth=ORDER[place], place=number))
+        name, nth = "next more" if chance.hit(0.6) else "next times", ORDER[len(results)]
+        results.append(story.turn(name, now=results[place], nth=ORDER[place], place=nth))
     total = story.step("In all, that {~be} {=} {points}.", sum(results[1:], results[0]))
     number = story.constant(len(results))
     if chance.hit(0.5):

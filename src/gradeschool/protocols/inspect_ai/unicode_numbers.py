@@ -55,14 +55,16 @@ def superscript_number(text: str) -> float:
         value = float(match.group())
     if fractions:
         value += -FRACTIONS[fractions[0]] if value < 0 else FRACTIONS[fractions[0]]
-    return value ** int(exponent.translate(SUPERSCRIPTS)) if exponent else value
+    power: float = value ** int(exponent.translate(SUPERSCRIPTS)) if exponent else value
+    return power
 
 
 def unicode_number(text: str) -> float:
     """Return the number that a word spells. Raises ValueError if it is not a number."""
     text = text.strip()
     rest = text.lstrip(MINUS + PLUS + SPACES)
-    sign = (-1) ** sum(char in MINUS for char in text[: len(text) - len(rest)])
+    minuses = sum(char in MINUS for char in text[: len(text) - len(rest)])
+    sign = -1 if minuses % 2 else 1
     value = numeric(rest, None) if len(rest) == 1 else None  # "½", "Ⅻ", "²", "七"
     if value is not None:
         return sign * value
