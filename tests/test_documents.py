@@ -234,34 +234,20 @@ def test_the_configurations_of_the_table_are_protocols() -> None:
     assert (decoding.temperature, decoding.stop) == (0.0, ("Question:", "</s>", "<|im_end|>"))
 
 
-def test_the_5_shot_format_is_question_and_answer(gsm8k_test: Problems) -> None:
-    text = first_prompt("lm-eval/gsm8k", gsm8k_test[0]).text
-    assert text is not None
-    assert text.endswith(f"\n\nQuestion: {gsm8k_test[0].question}\nAnswer:")
-    assert text.count("Question: ") == text.count("\nAnswer:") == 6
-    assert text.count("\n#### ") == 5
-
-
-def test_the_8_shot_cot_format_is_q_and_a_with_reasoning(gsm8k_test: Problems) -> None:
-    text = first_prompt("lm-eval/gsm8k-cot", gsm8k_test[0]).text
-    assert text is not None
-    assert text.endswith(f"\n\nQ: {gsm8k_test[0].question}\nA:")
-    assert text.count("Q: ") == text.count("\nA:") == 9
-    assert text.count("The answer is ") == 8
-    assert "####" not in text
-
-
-def test_the_zero_shot_cot_prompt_is_that_of_kojima(gsm8k_test: Problems) -> None:
-    prompt = first_prompt("zero-shot/cot", gsm8k_test[0])
-    assert prompt.text == f"Q: {gsm8k_test[0].question}\nA: Let's think step by step."
-
-
-def test_the_10_shot_format_asks_for_a_last_line_answer(gsm8k_test: Problems) -> None:
-    system, user = first_prompt("inspect/gsm8k", gsm8k_test[0]).messages
+def test_prompts_have_the_documented_formats(gsm8k_test: Problems) -> None:
+    problem = gsm8k_test[0]
+    names = ("lm-eval/gsm8k", "lm-eval/gsm8k-cot", "zero-shot/cot")
+    five, eight, none = (first_prompt(name, problem).text or "" for name in names)
+    assert five.endswith(f"\n\nQuestion: {problem.question}\nAnswer:")
+    assert five.count("Question: ") == five.count("\nAnswer:") == five.count("\n#### ") + 1 == 6
+    assert eight.endswith(f"\n\nQ: {problem.question}\nA:")
+    assert eight.count("Q: ") == eight.count("\nA:") == eight.count("The answer is ") + 1 == 9
+    assert "####" not in eight
+    assert none == f"Q: {problem.question}\nA: Let's think step by step."
+    system, user = first_prompt("inspect/gsm8k", problem).messages
     assert (system.role, user.role) == ("system", "user")
     assert system.content.count("\n\nANSWER: ") == 10
-    assert '"ANSWER: $ANSWER" (without quotes)' in user.content
-    assert gsm8k_test[0].question in user.content
+    assert '"ANSWER: $ANSWER" (without quotes)' in user.content and problem.question in user.content
 
 
 def test_format_chat_gives_messages_for_apply_chat_template(gsm8k_test: Problems) -> None:

@@ -24,10 +24,6 @@ class Decoding:
     seed: int | None = None
 
 
-# Of protocols that set nothing: the server's own settings.
-SERVERS_OWN = Decoding(temperature=None, top_p=None, max_tokens=None)
-
-
 class Message(NamedTuple):
     """One turn of a chat; role is "system", "user" or "assistant"."""
 
