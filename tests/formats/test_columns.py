@@ -134,6 +134,7 @@ def test_columns_names_values_inside(tmp_path: Path, columns: str, texts: list[s
     [
         ({"response": "a", "output": "b"}, ["response=response", "response=output", "row 1: "]),
         ({"solution": "a text", "answer": "b text"}, ["response=answer", "response=solution"]),
+        ({"solution": "5", "answer": "5"}, ["response=answer", "response=solution"]),
         ({"blub": "a text"}, ["response=blub", "no column"]),
         ({"number": None}, ["has no text in any column"]),
     ],

@@ -394,11 +394,12 @@ class _Table:
                 and not self.are_flags(each)
             ]  # fmt: skip
         is_weak = len(groups) < 2
-        if is_weak and len(columns) > 1:  # "answer": 18 beside "pred": "It is ..."
+        if is_weak:  # "answer": 18 beside "pred": "It is ..."
             columns = [each for each in columns if not self.are_golds(each)] or columns
             columns = [each for each in columns if each.plain in CHAT][:1] or columns
-        first = columns[:1]  # not the same texts under another name
-        columns = first + [each for each in columns[1:] if self.cells[each] != self.cells[first[0]]]
+        elif columns:  # not the same texts under another name
+            same = self.cells[columns[0]]
+            columns = columns[:1] + [each for each in columns[1:] if self.cells[each] != same]
         if len(columns) == 1:
             return columns[0], is_weak and columns[0].plain not in ("code", "program", *CHAT)
         words = f"each of the columns {{}} of {self.file!r} may be the text; name the right one"
