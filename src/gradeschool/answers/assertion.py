@@ -45,6 +45,7 @@ NEGATION = re.compile(
     r"\b(?:not(?! (?:only|just|surpris\w*|includ\w*|count\w*))|never|neither|nor|none|nobody"
     r"|nothing|hardly|scarcely|barely|cannot|without|except|far from|nowhere|(?:other|rather) than"
     r"|instead of|opposed to|versus$|vs\.?$|differ(?:s|ent)? from|anything but|no way|no longer"
+    r"|fail(?:s|ed)? to|(?:falls?|fell) short of"
     r"|(?:by|in|under) no \w+|keine?|nicht|statt|pas|niet|geen|não|non|нет|не|вместо)\b(?!-)|n't\b"
     r"|≠|不是|而非|\bno(?= (?:son|es|hay|\w+ (?:son|es))\b)|\b(?:certainly |definitely "
     r"|clearly )?no$"
@@ -63,10 +64,12 @@ DEFINING = re.compile(
     r"|can) be)(?: \w+|:)?$)"
 )
 POSSIBLE = re.compile(
-    r"\b(?:may|might|maybe|perhaps|possibly|potentially|conceivably|vielleicht|könnten?|podría\w*"
+    r"\b(?:may|might|maybe|perhaps|possibly|potentially|conceivabl[ey]|vielleicht|könnten?"
+    r"|podría\w*"
     r"|talvez|tal vez|quizás?|peut-être|pourrait|serait|forse|potrebbe\w*|poderia\w*|misschien"
-    r"|возможно|может)\b(?!'s)|\b(?:it|this|that|answer|result|which|there)(?: \w+)? c(?:ould"
-    r"|an)(?: \w+){0,3} (?:be|equal|come to|work)$|\b(?:w|sh|c)ould have (?:been|had)$"
+    r"|возможно|может)\b(?!'s)|\b(?:it|this|that|answer|result|which|there)(?: \w+)? (?:could"
+    r"(?: \w+){1,4}|can(?: \w+){0,3} (?:be|equal|come to|work))$|\b(?:low|upp)er bound\b|\b(?:w"
+    r"|sh|c)ould have (?:been|had)$"
     r"|\bpossible (?:answers?|values?|results?)\b|\b(?:either|both|(?<!each )one of|among|between"
     r"|some|any)(?: \w+:?)?(?: [\d.,]+ (?:and|or))?$|\bso (?:is|are)$"
     r"|(?<!\bno )\b(?:more|less|greater|fewer) than$|\b(?:one|first|second|other"
@@ -109,14 +112,15 @@ COMMAND = re.compile(
 SUBJECT = re.compile(
     r"^(?:(?:and|so|thus|hence|therefore|then|but|clearly|although|though|also|while|since"
     r"|that) ,? ?)*(?:(?:the|an?|this|that|my|our|your|his|her) (?:[a-z]+ )?(?:value|answer|number"
-    r"|result|total|guess|figure|amount|sum) (?:of )?)?$"
+    r"|result|total|guess|figure|amount|sum) (?:of )?|(?:\w+ )?\w+'s? )?$"
 )
 PREDICATE = re.compile(
     r"^(?: (?!is|was|would|could|can|may|might|must|will|does|did|do|has|had|makes|looks"
     r"|seems)[a-z%]+){0,2} (?P<verb>is|was|isn't|wasn't|would|wouldn't|could|couldn't|can|can't"
     r"|cannot|may|might|must|will|won't|does|doesn't|did|didn't|do|don't|has|had|hasn't|gets?"
     r"|turns?|seems?|looks?|sounds?|feels?|appears?|ain't|(?:results?|comes?|came|stems?) from"
-    r"|(?:[a-z]{3,}s|fell|failed) (?:the|no|our|nowhere|short of))\b(?P<rest>[^.;,!]*)"
+    r"|(?:[a-z]{3,}s|fell|failed) (?:the|an?|no|our|one|two|every\w*|nothing|nowhere"
+    r"|short of))\b(?P<rest>[^.;,!]*)"
 )
 COUNTED = re.compile(
     r"^ (?!is\b|was\b|would\b)[a-z]+ (?:[a-z]+ )?(?:did|do|can|could|will|would|had|has|may|must"
@@ -162,7 +166,8 @@ OR_OTHER = re.compile(
 )
 # A sentence that only supposes: no figure is worked out from its condition.
 SUPPOSITION = re.compile(
-    r"^(?:so |then )?(?:(?:if|unless|provided|as long as|depending|in (?:that|this) case|hypoth\w+"
+    r"^(?:so |then )?(?:(?:if|unless|provided|in case|as long as|depending|in (?:that|this) case"
+    r"|hypoth\w+"
     r"|erroneously|(?:wrong|mistaken|incorrect|suppos\w+|alleg\w+)ly)\b[^\d=]*,"
     r"|according to (?!the\b)\w+,?) (?:then )?(?:the (?:answer|total|result)|it|that|this|one"
     r"|there)\b"
@@ -174,12 +179,13 @@ NEXT = re.compile(
 )
 # Before a number: it bounds the result.
 BOUND = re.compile(
-    r"(?:^|[:=#]|\b(?:answer|result|it|antwort|respuesta|réponse|risposta|resposta|antwoord"
+    r"(?:^|[:=#]|\b(?:answer|result|total|sum|it|antwort|respuesta|réponse|risposta|resposta"
+    r"|antwoord"
     r"|ответ)\b(?: (?:is|was|comes|lies|ranges?|must|be|ist|es|est|è|é))*|^(?:x"
     r"|n) is) ?(?:(?:about|just|well|slightly|roughly|a (?:bit|little)|not|no|the) )*(?:up to"
     r"|as (?:much|many|low|high|few) as|at (?:the )?(?:very )?(?:least|most|best|minimum|maximum)"
-    r"|\w+ than|over|under|below|above|beyond|past|within(?: \d+ of)?|(?:a )?(?:min"
-    r"|max)(?:imum)?\.?:?(?: of)?|any\w* (?:from|between|in|above|below)|(?:somewhere "
+    r"|\w+ than|(?:somewhere )?(?:over|under|below|above)|beyond|past|within(?: \d+ of)?|(?:a )?"
+    r"(?:min|max)(?:imum)?\.?:?(?: of)?|any\w* (?:from|between|in|above|below)|(?:somewhere "
     r"|anywhere )?(?:from|between)"
     r"|in(?: the \w+)?(?: from)?(?: [\[(])?|"
     r"(?:short|north|south|upwards?|in excess|of|out) of|bounded(?: \w+)? by|(?:limited"
@@ -191,8 +197,8 @@ BOUND = re.compile(
 )
 # "15, which is wrong", "15, but that is not it"
 REMARK = re.compile(
-    r"[^.;\d]{0,30},? (?:(?:but|and|though) )?(?:that|this|it|which)((?: is|'s| was| would"
-    r"| can)[^.;\d]*)"
+    r"[^.;\d]{0,30}(?:,? (?:(?:but|and|though) )?(?:that|this|it|which)(?=(?: is|'s| was| would"
+    r"| can)\b)|, (?:(?:but|though|yet) (?:that|this|it)|which(?= (?:i|we)\b)))([' ][^.;\d]*)"
 )
 AFTER_CLAUSE = re.compile(
     r"[.!;](?: |$)|,|\b(?:but|so|because|since) (?!(?:it|that) is (?:not|wrong))"
@@ -204,6 +210,12 @@ COUNTED_ERRORS = re.compile(
 )
 ANSWER_WORD = re.compile(
     r"\b(?:answer|antwoord|antwort|respuesta|réponse|resposta|risposta|ответ)\b"
+)
+# What a bound is said of, if it is not the answer: "it is at most 15", "at the very most 15".
+NO_SUBJECT = re.compile(
+    r"^(it|this|that|the (?:total|sum|result))? ?(?:is|was|comes|lies|exceeds)?"
+    r"(?: ?(?:not|no|at|up|over|under|above|below|somewhere|more|less|fewer|to|the|very|least|most"
+    r"|than|close|but))*$"
 )
 PAIRED = re.compile(r"[,;] ?[\da-z∞]")
 # "With a tip she would pay 30", "she would pay 30 if": what the question does not ask.
@@ -263,7 +275,8 @@ def doubt(
     if not worked and NEGATION.search(near) and not NEGATION.search(asked):
         if not EXTREME.search(core):
             return "denied"
-        return "bounded" if marked or ANSWER_WORD.search(clause) else None
+        asks = marked or ANSWER_WORD.search(clause) or NO_SUBJECT.match(before)
+        return "bounded" if asks else None
     judging = "" if worked else COUNTED_BEFORE.sub(r"\1", clause)
     if _is_judged(judging, after) and not JUDGED.search(asked):
         return "judged"
@@ -285,7 +298,9 @@ def doubt(
                 denies = predicate["verb"].endswith(("n't", "cannot"))
                 if denies or not IS_RESULT.match(predicate["rest"]):
                     return "a subject"
-        hypothetical = WOULD.search(before) or (" would " in clause and WOULD_IF.match(after))
+        with_it = before == "with" and " would " in after
+        would_if = " would " in clause and WOULD_IF.match(after)
+        hypothetical = with_it or would_if or WOULD.search(before)
         if hypothetical and not (boxed or CONCLUDES.match(before) or SUPPOSES.search(asked)):
             return "would be"
     if not (boxed and text.startswith("}", number.end)) and (
@@ -294,8 +309,10 @@ def doubt(
         return "one of several"
     if OPEN_ENDED.match(after) or RANGE.search(before):
         return "bounded"
-    if not marked and not ANSWER_WORD.search(clause):
-        return None
+    if not (marked or ANSWER_WORD.search(clause)):
+        pronoun = NO_SUBJECT.match(before)
+        if pronoun is None or (question and not pronoun[1]):  # "How many?" - "At least 8."
+            return None
     interval = before.endswith(("(", "[")) and PAIRED.match(after)
     if interval or BOUND.search(before) or TO.match(after):
         return "bounded"
@@ -342,10 +359,9 @@ def _may_be_doubted(before: str, after: str) -> bool:
 
 
 def _is_judged(clause: str, after: str) -> bool:
-    if JUDGED.search(clause):
-        return True
     remark = REMARK.match(after)
-    if remark is not None and (JUDGED.search(remark[1]) or NEGATION.search(remark[1])):
+    said = remark[1] if remark else ""
+    if JUDGED.search(clause) or JUDGED.search(said) or NEGATION.search(said):
         return True
     rest = AFTER_CLAUSE.split(after, maxsplit=1)[0]
     return JUDGED.search(rest) is not None and not COUNTED_ERRORS.match(rest)
@@ -375,7 +391,7 @@ EXPRESSION_BEHIND = re.compile(
     r"(?:[abeijnpqrtuvwxyz](?![\w'’])|[a-z]{1,2}²|(?:ab|xy|yz|xz)\b|[hm](?= (?:dollars|euros|\+)))"
     r"|\((?:[\d\s+*/^-]*\b[a-z]\b[\d\s+*/^-]*){1,3}\)|\(\s?[xyzn](?!\w)|!(?=[.}$)])|_\{?\d|\}\{"
     rf"|{_GAP}(?:\\{_NAMES}\b|[πθλ√∞]|\^|[xyz]{{1,3}}(?![^\W²³⁴]|['’]|\s?\d))|\s(?:(?:times\s)?pi"
-    rf"|mod|modulo|sqrt|choose|factorial|(?:times|plus|minus)\s[b-z])\b|\s(?:squared"
+    rf"|\\[bp]?mod|mod|modulo|sqrt|choose|factorial|(?:times|plus|minus)\s[b-z])\b|\s(?:squared"
     rf"|cubed)\b(?! (?:f|m|c|i|k|y))|\s\(mod|{_GAP}(?:[+*×·^]|/(?![hs]\b)|\\(?:times|cdot|div)"
     rf"|[-−–])\s?\(?(?:\d+\s?)?{_SYMBOL}|{_GAP}(?:[*×·^]|\\(?:times|cdot))\s?[a-z](?![\w'’:]"
     rf"|\s[a-z])|{_GAP}\\text\{{ ?times ?\}}"
@@ -389,7 +405,7 @@ EXPRESSION_BEFORE = re.compile(
     r"|(?:(?<![A-Za-z])[b-hj-z]|\d[b-z]|²)(?:\^\{?\d\}?)?\s?[-−–]\s?)\Z"
 )
 WRITTEN_OUT = frozenset(
-    "mod sqrt of log ln sin cos tan exp \\sqrt \\log \\ln \\sin \\cos \\tan \\to".split()  # noqa: SIM905
+    r"\cdot \times mod sqrt of log ln sin cos tan exp \sqrt \log \ln \sin \cos \tan \to".split()  # noqa: SIM905
 )
 BESIDE_EXPRESSION = frozenset("abcdefghijklmnopqrstuvwxyz!(\\_π√∞θλ^}+*×·/-−–$")
 

@@ -14,6 +14,7 @@ from itertools import islice
 from gradeschool.answers.assertion import DENIALS, doubt
 from gradeschool.answers.quantities import (
     PLAIN,
+    SCALES,
     WrittenNumber,
     negated,
     quantities,
@@ -49,6 +50,7 @@ TIME_OF = re.compile(
 )
 SHARE = re.compile(r"(?i)fraction|\bpart\b|portion|percent|probability|chance|ratio|share")
 COMPARES = re.compile(r"(?i)\b(?:more|less|fewer|differ(?:ence|s)?|further|\w{3,}er|than)\b")
+SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
 LONG_WORD = re.compile(r"[A-Za-z]{4,}")
 POINT_LANGUAGES = re.compile(
     r"(?i)\b(?:il|elle|en\stout|der|die|das|und|ist|sind|gibt|geben|zusammen|wie|viele?|el|los|las"
@@ -138,6 +140,12 @@ class QuestionHints:
         return frozenset(digits for digits, _ in self._given)
 
     @cached_property
+    def scale(self) -> int:
+        """The requested power of ten ("in millions of dollars" is 6), else 0."""
+        scaled = SCALED.search(self.asking)
+        return SCALES[scaled[1].lower()] if scaled else 0
+
+    @cached_property
     def share(self) -> bool:
         """True if it may ask for a fraction."""
         return SHARE.search(self.asking) is not None
@@ -201,7 +209,7 @@ WEIGHTS = {
     "operand": -4.0, "unit asked": 2.0, "other unit": -2.5, "other thing": -2.0, "given": -2.0,
     "given value": -1.5, "asked name": 1.5, "compared": -2.5, "clause": -2.0, "drawn": 4.0,
     "total": 1.0, "in parentheses": -1.5, "working": -5.0, "reason": -4.5, "whole": -4.0,
-    "approximation": -8.0, "last": 1.0, "earlier": -1.0, "direct": 3.0,
+    "last": 1.0, "earlier": -1.0, "direct": 3.0,
 }  # fmt: skip
 EQUALS = re.compile(r"=|≈|\\approx|⇒|→|->|\\Rightarrow|\\rightarrow")
 # Characters between a "=" or a marker and its number.
@@ -264,7 +272,7 @@ REASON = re.compile(
 )
 # "4 of the 24 slices"
 WHOLE = re.compile(r"\s(?:out\s)?of\s(?:(?:the|these|those|his|her|their|all)\s)?(?:\w+\s)?")
-APPROXIMATION = re.compile(r"(?:≈|\\approx)\s{0,2}\\?\$?$")
+
 NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
@@ -462,8 +470,6 @@ def features(
             names.append("whole")
             if "unit asked" in names and "clause" not in previous:
                 previous.append("unit asked")
-        if index and "/" in numbers[index - 1].value and APPROXIMATION.search(before):
-            names.append("approximation")
         opened = text.rfind("(", start, number.start)
         if opened > text.rfind(")", start, number.start) and text[opened - 1] != "\\":
             works = DIGIT.search(text, opened, number.start) is not None
@@ -497,6 +503,7 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
         names.append("given value")
     more = MORE_THAN.match(text, number.end, end)
     compared = more is not None and not (hints.compares and more[0].endswith("than"))
+    compared = compared and "=" not in before[-4:]
     if not compared and (after := AFTER_RESULT_WORD.search(before)):
         names.append("rounded" if after[0].startswith("round") else "result word")
     elif SETTING.search(before) or (not money and FOR.search(before)):

@@ -76,9 +76,6 @@ HEADLINE = re.compile(
     r" ?(?:[A-Za-z%°]{1,14} ?){0,3}(?:[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n|(?<=[a-z]) ?\. )"
 )
 BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
-LABELLED = re.compile(
-    r"[-*• ]{0,3}([A-Za-z][A-Za-z' ]{1,40})[*]{0,2}:[*\s]{0,3}\$?\d[\d.,]*\.?\s*\Z"
-)
 MOST_ITEMS = 6
 ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
 TOTAL = re.compile(
@@ -283,11 +280,9 @@ def _answers_instead(
             return True
     if has_equals(text, region.start, stated.start):
         return False
-    results = []
-    for equals in EQUALS.finditer(text, stated.end, number.start):
-        result = quantity_at(text, skip_lead(text, equals.end(), last.end), last.end)
-        if result is not None:
-            results.append(result.value)
+    leads = (skip_lead(text, equals.end(), last.end)
+             for equals in EQUALS.finditer(text, stated.end, number.start))  # fmt: skip
+    results = [found.value for lead in leads if (found := quantity_at(text, lead, last.end))]
     if any(same_value(result, stated.value) for result in results):
         return False
     total = TOTAL.search(text, last.start, number.start) is not None
@@ -347,29 +342,21 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
 def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
     """Return whether a sentence only repeats part of the question, except for a pronoun or two."""
     words = text[sentence.start : sentence.end].split()
-    written = " ".join(words)
-    if len(written) <= SHORTEST_REPEATED:
-        return False
-    plain = " ".join(question.split())
-    if written in plain:
+    plain, written, rest = " ".join(question.split()), " ".join(words), " ".join(words[1:])
+    if len(rest) > SHORTEST_REPEATED and rest in plain and not DIGIT.search(words[0]):
         return True
-    rest = " ".join(words[1:])
-    return rest in plain and len(rest) > SHORTEST_REPEATED and not DIGIT.search(words[0])
+    return len(written) > SHORTEST_REPEATED and written in plain
 
 
 def _before_items(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
-    r"""Return the number that a list at the end explains, or that of the item that is asked for.
-
-    "Together they have **260 sheep**.\n- Toulouse: 160"; the 44 of "Girls: 44\nBoys: 36".
-    """
+    r"""Return the number that a list at the end explains: "**260 sheep**.\n- Toulouse: 160"."""
     hints = question_hints(question)
     for index, sentence in enumerate(sentences[:MOST_ITEMS]):
         span = sentence.start, sentence.end
         line = text.rfind("\n", 0, sentence.start + 1) + 1
-        label = LABELLED.match(text, *span)
         values = {number.value for number in quantities(text, *span)}
         given = values and hints.values.issuperset(values) and not has_equals(text, *span)
-        if not (label or given or BULLET.match(text, line, sentence.end)):
+        if not (given or BULLET.match(text, line, sentence.end)):
             concludes = "**" in text[slice(*span)] or CONCLUSION.match(text, *span)
             if index and concludes:
                 return stated_number(text, *span, question)
@@ -377,8 +364,6 @@ def _before_items(text: str, sentences: list[Sentence], question: str) -> Writte
                 return None
         elif TOTAL.search(text, *span):
             return None
-        elif label and not (hints.words | hints.units).isdisjoint(map(stem, label[1].split())):
-            return stated_number(text, *span, question) if index else None
     return None
 
 
@@ -444,4 +429,7 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
     amount, kilo = answer.value[:-1], answer.value[-1:].upper()
     if kilo in KILOS and "dollar" in units and amount.replace(".", "").isdecimal():
         return answer._replace(value=shifted(amount, KILOS[kilo]))  # "70k" dollars
+    scale = question_hints(question).scale
+    if scale and written.endswith(("illion", "illions", "housand", "k", "K")):
+        return answer._replace(value=canonical(shifted(answer.value, -scale)))
     return answer

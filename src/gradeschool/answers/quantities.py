@@ -48,6 +48,8 @@ DIGITS = (
 )
 PLAIN_HERE = re.compile(DIGITS)
 PLAIN = re.compile(rf"(?<![^\s(={{])(?<![\^_]{{)(?<![$€£¥₹]\s)(?<![$€£¥₹]\s\s){DIGITS}")
+# Before digits of a name ("x2") or a power ("m^2").
+IN_NAME = re.compile(r"(?:[\^_]\{?|[A-Za-z])\Z")
 # After a whole number or a decimal.
 VULGAR = dict(zip("¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", (
     "1/4", "1/2", "3/4", "1/3", "2/3", "1/5", "2/5", "3/5", "4/5", "1/6", "5/6", "1/8", "3/8",
@@ -104,7 +106,7 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[Wr
             return
         number = _quantity(match, text, stop)
         start = number.end
-        if _stands_alone(text, match):
+        if not IN_NAME.search(text[max(0, match.start() - 2) : match.start()]):
             yield number
 
 
@@ -181,17 +183,6 @@ def canonical(number: str) -> str:
     if whole == "0" and not decimals:
         return "0"
     return f"{sign}{whole}.{decimals}" if decimals else sign + whole
-
-
-def _stands_alone(text: str, match: re.Match[str]) -> bool:
-    """Return whether a number is not part of a name ("x2"), a power ("m^2") or a version."""
-    before = text[match.start() - 1 : match.start()]
-    if not before:
-        return True
-    if before == "{":
-        before = text[match.start() - 2 : match.start() - 1]
-        return before not in ("^", "_")
-    return not (before in "^_" or (before.isascii() and before.isalpha()))
 
 
 def _quantity(match: re.Match[str], text: str, stop: int) -> WrittenNumber:

@@ -194,10 +194,9 @@ def _box_beside(
     ):
         return None
     repeated = text[number.end : end].rstrip().rpartition("\n")[2].strip()
-    for box in (number, other):
-        if repeated == text[box.start : box.end]:
-            return box
     fits = has_unit(text, number, end, question) and not has_unit(text, other, place, question)
+    if repeated in (text[number.start : number.end], text[other.start : other.end]):
+        fits = repeated == text[number.start : number.end]
     return number if fits else other
 
 
