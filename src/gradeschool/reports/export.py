@@ -246,7 +246,8 @@ def lm_eval_files(run: ExportedRun) -> Files:
     task = WORDLESS.sub("_", slug(run.task.removeprefix(LM_EVAL)))
     prefix = f"{run.task}/" if run.task.startswith(LM_EVAL) else ""
     filters = [score.name.removeprefix(prefix) for score in run.scores]
-    shared, hashes = [], []  # what the rows of a document have in common under every filter
+    hashes: list[str] = []
+    shared = []  # what the rows of a document have in common under every filter
     for first, *_ in groups:
         document = {"question": first.problem.question, "answer": first.problem.solution}
         prompt = "" if first.prompt is None else first.prompt.text
