@@ -14,14 +14,15 @@ import pytest
 from gradeschool import judge, load_dataset
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.models.choose import choose_model
-from gradeschool.models.gguf_file import write_gguf
+from gradeschool.models.endpoint import Endpoint
+from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, Head, head_from, write_gguf
 from gradeschool.models.llama_cpp import LlamaCppModel
 from gradeschool.models.transformers_model import TransformersModel
-from tests.models.test_transformers_model import GREEDY, answers, prompts, requests, texts
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
 from tests.support.llama_server import GGUF_NAME
+from tests.support.model_requests import GREEDY, answers, prompts, requests, texts
 
 
 def test_greedy_text_is_that_of_transformers(tiny_model: Path) -> None:
@@ -98,3 +99,40 @@ def test_the_shipped_model_solves_fresh_problems(tmp_path: Path, gradeschool: Co
     verdicts = [judge(row["completion"], golds[row["problem_id"]], "openai/2021") for row in rows]
     assert len(verdicts) == 24
     assert sum(verdict.correct for verdict in verdicts) >= 6  # 21 of 40 when it was made
+
+
+HERE = {"engine": "llama.cpp", "kv_cache": "F32", "flash_attention": "off"}
+SERVED = {"engine": "llama.cpp", "kv_cache": "unknown", "flash_attention": "unknown"}
+
+
+async def facts_of(model: Endpoint) -> dict[str, str]:
+    async with model:
+        return await model.facts()
+
+
+def test_the_engine_in_this_process_and_a_server(shipped_gguf: Path, llama_url: str) -> None:
+    here = asyncio.run(facts_of(LlamaCppModel(shipped_gguf)))
+    assert here.items() >= HERE.items()
+    assert here["version"].startswith("xllamacpp ")
+    served = asyncio.run(facts_of(Endpoint(llama_url, "tiny", "")))
+    assert served.items() >= SERVED.items()
+    assert served["precision"] == here["precision"]
+
+
+FIELDS = {"token_id": 3, "gain": 0.5, "bias": 1}
+
+
+@pytest.mark.parametrize("named", [{}, {"head": None}, {"head": LOGIT}])
+def test_a_head_without_a_kind_reads_a_logit(named: dict[str, str | None]) -> None:
+    assert head_from(json.dumps({**FIELDS, **named})) == Head(LOGIT, 3, 0.5, 1.0)
+
+
+def test_the_kind_of_a_head_is_kept() -> None:
+    assert head_from(json.dumps({**FIELDS, "head": LIKELIHOOD}).encode()).kind == LIKELIHOOD
+
+
+@pytest.mark.parametrize("written", ["", "[]", "{}", '{"token_id": 1, "gain": 2}',
+                                     json.dumps({**FIELDS, "head": "other"})])  # fmt: skip
+def test_what_is_no_head_raises(written: str) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        head_from(written)

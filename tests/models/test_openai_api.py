@@ -51,11 +51,7 @@ def test_retry_after_is_read_in_seconds_and_bounded(header: str, seconds: float 
     assert error.retry_after == seconds
 
 
-BAD_BODIES = [
-    b"", b"<html>", b'{"choices": [', b"[]", b"null", b"3", b"{}", b'{"choices": []}',
-    b'{"choices": null}', b'{"choices": [null]}', b'{"error": {"message": "overloaded"}}',
-    b'{"choices": ' + b"[" * 100_000,
-]  # fmt: skip
+BAD_BODIES = [b"[]", b"null", b"3", b"{}", b'{"choices": [null]}']
 
 
 @pytest.mark.parametrize("raw", BAD_BODIES)
@@ -181,27 +177,17 @@ def test_what_is_an_answer(
 @pytest.mark.parametrize(
     ("choice", "usage", "cause", "passes"),
     [
-        (said("#### 1", "error"), TOKENS, "server error", True),
-        (said("Error: rate limit 429"), TOKENS, "server error", True),
-        ({**said("#### 1"), "error": {"code": 502}}, TOKENS, "server error", True),
         (said("#### 1", "abort"), TOKENS, "aborted", True),
         ({}, TOKENS, "bad response", True),
-        ({"message": None}, TOKENS, "bad response", True),
         ({"message": "#### 1"}, TOKENS, "bad response", True),
         ({"text": "#### 1"}, TOKENS, "bad response", True),  # the other form
-        (said(18), TOKENS, "bad response", True),
-        (said({"text": "18"}), TOKENS, "bad response", True),
         (said(True), TOKENS, "bad response", True),
         (said([18]), TOKENS, "bad response", True),
-        (said(None), {}, "bad response", True),
         (said(None), TOKENS, "bad response", True),
-        (said(""), {"completion_tokens": 0}, "empty reply", True),
         (said(""), {}, "empty reply", True),
         (said("So 5", "content_filter"), TOKENS, "content filter", False),
         (said(None, refusal="no"), TOKENS, "content filter", False),
-        (said(None, "tool_calls", tool_calls=[{}]), TOKENS, "tool call", False),
         (said(None, tool_calls=[{}]), TOKENS, "tool call", False),
-        (said("#### 1", "gave_up"), TOKENS, "unknown ending", True),
         (said("#### 1", {"a": 1}), TOKENS, "unknown ending", True),
     ],
 )

@@ -15,11 +15,11 @@ import pytest
 
 from gradeschool.models.choose import choose_model
 from gradeschool.models.transformers_model import TransformersModel
-from tests.models.test_transformers_model import CHAT, GREEDY, answers, prompts, requests, texts
 from tests.peers.install import VENVS
 from tests.peers.pages import SERVER_ENVIRONMENT, wait_until_ready, why_not
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
+from tests.support.model_requests import CHAT, GREEDY, answers, prompts, requests, texts
 
 pytestmark = pytest.mark.peers
 
