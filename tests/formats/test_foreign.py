@@ -43,22 +43,6 @@ def test_choices_of_a_batch_are_samples_of_the_model(tmp_path: Path) -> None:
     assert {(item.run, item.finish) for item in samples} == {("gpt-4o-2024-08-06", Finish.STOP)}
 
 
-@pytest.mark.parametrize(
-    ("custom_id", "expected"),
-    [
-        ("gsm8k-12", ("gsm8k-12", -1)),
-        ("request-12-sample-3", ("request-12", 3)),
-        ("gsm8k/12/sample_3", ("gsm8k/12", 3)),
-        ("12-sample3", ("12", 3)),
-        ("example-3", ("example-3", -1)),
-        (12, ("12", -1)),
-    ],
-)
-def test_forms_of_custom_id(tmp_path: Path, custom_id: object, expected: object) -> None:
-    [item] = read(tmp_path, batch_row(custom_id, "a"))
-    assert (item.reference.id, item.sample) == expected
-
-
 def test_failed_batch_requests_are_errors_of_the_run(tmp_path: Path) -> None:
     failed = {"status_code": 429, "body": {"error": {"message": "Rate limit", "code": "x"}}}
     samples = read(

@@ -152,10 +152,3 @@ def test_a_member_that_is_too_large_is_not_unpacked(
     faults = [sample.fault for sample in read_samples(path)]
     assert "is larger than 350 bytes" in faults[2]
     assert faults[0] == ""
-
-
-def test_an_inspect_input_may_begin_the_answer(tmp_path: Path) -> None:
-    """The question is the last message that is not the assistant's."""
-    turns = [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "Answer:"}]
-    [row] = inspect_log.inspect_sample({"input": turns, "target": "18"})
-    assert (row["question"], row["gold"]) == ("Q?", "18")

@@ -197,14 +197,6 @@ def test_a_bad_row_says_what_is_wrong(
     assert (bool(samples[1].error), bool(samples[1].fault)) == (is_error, not is_error)
 
 
-@pytest.mark.parametrize("depth", [900, 940, 960, 980, 999])
-def test_values_of_any_depth_are_read_or_refused(tmp_path: Path, depth: int) -> None:
-    path = tmp_path / "deep.jsonl"
-    path.write_text('{"index": 0, "completion": "a"}\n'
-                    f'{{"index": 0, "completion": {"[" * depth}{"]" * depth}}}\n')  # fmt: skip
-    assert [bool(sample.fault) for sample in read_samples(path)] == [False, True]
-
-
 def test_each_list_of_texts_in_a_json_object_is_a_run(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     a, b = [{"id": 0, "response": "1"}], [{"id": 1, "response": "2", "x": 3}]
