@@ -154,7 +154,7 @@ RANGE = re.compile(
 )
 # "17 or 18", "12, 15 or 18": one of several.
 OTHER_BEFORE = re.compile(
-    r"(?<![+*/×=−-] )(?<![\w./])\d[\d,.]*(?<!,) or(?: (?:it|there) (?:is|are)| maybe| perhaps)?$"
+    r"(?<![+*/×−-] )(?<![\w./])\d[\d,.]*(?<!,) or(?: (?:it|there) (?:is|are)| maybe| perhaps)?$"
 )
 SAME_UNITS = ("%", "percent", "cent")  # "0.60 or 60%", "$0.10 or 10 cents" are one amount
 OTHER_AFTER = re.compile(
@@ -309,7 +309,7 @@ def doubt(
         return "one of several"
     if OPEN_ENDED.match(after) or RANGE.search(before):
         return "bounded"
-    if not (marked or ANSWER_WORD.search(clause)):
+    if not (marked or ANSWER_WORD.search(clause) or before.endswith(("=", ":", " is"))):
         pronoun = NO_SUBJECT.match(before)
         if pronoun is None or (question and not pronoun[1]):  # "How many?" - "At least 8."
             return None
