@@ -23,7 +23,7 @@ def test_each_scorers_answer_is_marked(gradeschool: Command, tmp_path: Path) -> 
     assert third.startswith("     1   33.3 %  wrong / correct      ")
     for words in (
         "answers, problem 2, sample 2, row 3 ─",
-        "#### [A:5] or rather [B:0]",
+        "#### [A:5] in row [B:0]",
         "\n#### [A:[B:13.]]\n",
         "A openai/2021  wrong: the first '#### N': '13.' is not '13'",
         "B lm-eval/gsm8k/flexible-extract  correct: the last number: '13' matches '13'",
@@ -68,13 +68,13 @@ def test_json_has_each_differing_completion(gradeschool: Command, tmp_path: Path
         "sample": 2,
         "row": 3,
         "gold": "0",
-        "completion": "#### 5 or rather 0",
+        "completion": "#### 5 in row 0",
         "kind": "wrong / correct",
         "group": "B wrong answer accepted: another number",
         "verdicts": [
             {"scorer": TWO[0], "outcome": "wrong", "span": [5, 6], **says[0],
              "reason": "the first '#### N': '5' is not '0'"},
-            {"scorer": TWO[1], "outcome": "correct", "span": [17, 18], **says[1],
+            {"scorer": TWO[1], "outcome": "correct", "span": [14, 15], **says[1],
              "reason": "the last number: '0' matches '0'"},
         ],
         "causes": [

@@ -10,7 +10,7 @@ TWO = ("openai/2021", "lm-eval/gsm8k/flexible-extract")
 SCORERS = tuple(part for name in TWO for part in ("--scorer", name))
 USUAL = [scorer.name for scorer in choose_scorers([])]
 # Golds of the sample problems 0, 29 and 2 are 600, 13 and 0.
-TEXTS = ["#### 600", "It is 13", "#### 5 or rather 0", "no idea", "so\n#### 13."]
+TEXTS = ["#### 600", "It is 13", "#### 5 in row 0", "no idea", "so\n#### 13."]
 INDEXES = [0, 29, 2, 3, 29]
 
 
