@@ -59,19 +59,6 @@ def test_a_cause_is_told_from_its_examples(failure: Failure) -> None:
         assert detect_answer_failure(text, gold, finish) is failure, text
 
 
-def test_every_cause_that_a_text_alone_can_have_has_examples() -> None:
-    from gradeschool.scoring.causes import OF_SCORERS
-
-    of_scorers = {
-        *OF_SCORERS.values(),
-        Failure.FORMAT_MISSING,
-        Failure.RUN_ON,
-        Failure.OTHER_NUMBER,
-    }
-    elsewhere = {Failure.SCORER_FAILED, Failure.PROVIDER_ERROR, Failure.SUSPECTED_LABEL}
-    assert set(Failure) - of_scorers - elsewhere <= set(FAILURES)
-
-
 @pytest.mark.parametrize(
     ("text", "gold", "finish"),
     [

@@ -89,13 +89,6 @@ def test_a_verdict_that_changes_and_one_that_is_no_number() -> None:
 
 
 @pytest.mark.slow
-def test_a_scorer_that_exits() -> None:
-    (crash,) = audited(scorers.exits).of(Fault.CRASH)
-    assert "SystemExit: 3" in crash.got
-    assert crash.recipe == "'9' * 50"
-
-
-@pytest.mark.slow
 def test_the_same_audit_has_the_same_findings() -> None:
     def without_times(report: AuditReport) -> list[AuditFinding]:
         return [finding for finding in report.findings if finding.fault is not Fault.SLOW]
@@ -167,13 +160,6 @@ def test_our_own_scorer_takes_no_near_miss_and_never_raises() -> None:
         *("sign", "sign by unicode minus", "digits swapped", "decimal tail", "behind the point"),
         *("last thousands group", "first thousands group", "list of digits", "no number"),
     }
-
-
-@pytest.mark.slow
-def test_a_strict_scorer_is_held_to_the_formats_that_it_reads() -> None:
-    report = published("openai/2021")
-    assert report.read == ("#### N",)
-    assert all(finding.shapes == ("#### N",) for finding in report.of(Fault.FALSE_REJECT))
 
 
 def finding(fault: Fault, kind: str, completion: str = "11") -> AuditFinding:
