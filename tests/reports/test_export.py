@@ -1,8 +1,10 @@
 """`gradeschool export`: what is written comes back with the same verdicts, and nothing leaks."""
 
 import json
+import os
 import re
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +86,21 @@ def test_hostile_and_failed_samples_come_back(
     texts = sorted(sample.text for sample in read_samples(written) if not sample.error)
     rows = [json.loads(line) for line in answers.read_text().split("\n") if line]
     assert texts == sorted(storable(row["completion"]) for row in rows if "completion" in row)
+
+
+@pytest.mark.parametrize(
+    ("written", "begun"),
+    [("2026-01-02T03:04:05", "2026-01-02T03:04:05+00:00"), ("yesterday", "2026-05-06T07:08:09")],
+)
+def test_dates_are_utc_or_those_of_the_file(
+    gradeschool: Command, run: Path, tmp_path: Path, written: str, begun: str
+) -> None:
+    manifest = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(manifest | {"created": written, "updated": None}))
+    changed = datetime(2026, 5, 6, 7, 8, 9, tzinfo=UTC).timestamp()
+    os.utime(run / "completions.jsonl", (changed, changed))
+    log = members(export(gradeschool, run, "inspect", tmp_path))["header.json"]
+    assert log["stats"]["started_at"].startswith(begun)
 
 
 @every_format

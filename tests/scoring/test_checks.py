@@ -149,8 +149,12 @@ def test_ids_of_the_dataset_are_taken(tmp_path: Path, data: Path) -> None:
                 assert (right(samples, SAMPLE), notes) == (True, [])
 
 
-def test_ids_from_1_are_read_as_such(tmp_path: Path) -> None:
-    samples, notes = read(tmp_path, rows(SAMPLE, lambda index: index + 1))
+@pytest.mark.parametrize("with_golds", [False, True])
+def test_ids_from_1_are_read_as_such(tmp_path: Path, with_golds: bool) -> None:
+    table = rows(SAMPLE, lambda index: index + 1)
+    for row, problem in zip(table, SAMPLE, strict=True) if with_golds else ():
+        row["gold"] = problem.gold
+    samples, notes = read(tmp_path, table)
     assert (right(samples, SAMPLE), notes) == (True, [])
 
 

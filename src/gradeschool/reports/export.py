@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import sys
+import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -148,11 +149,11 @@ def gather_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Expo
         scores.append(ExportedScore(scorer.name, share, stderr, is_exact))
 
     file = completions_file(chosen.path)  # of several files, the name that the user gave
-    changed = datetime.fromtimestamp(int(file.stat().st_mtime) if file.exists() else 0, UTC)
-    begun, ended = (
-        datetime.fromisoformat(written).astimezone(UTC) if isinstance(written, str) else changed
-        for written in (manifest.get("created"), manifest.get("updated"))
+    file = file if file.exists() else Path(chosen.path)  # a folder of tables
+    changed = datetime.fromtimestamp(
+        int(file.stat().st_mtime if file.exists() else time.time()), UTC
     )
+    begun, ended = (_date(manifest.get(name)) or changed for name in ("created", "updated"))
     named, name = ALIASES.get(run.dataset, run.dataset), str(protocol.get("name") or "")
     dataset = named if named in SOURCES else Path(run.dataset).name
     return ExportedRun(
@@ -169,6 +170,15 @@ def gather_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Expo
         ended=max(begun, ended),
         faults=run.faults,
     )
+
+
+def _date(written: object) -> datetime | None:
+    """Return a date of a run.json in UTC, None if it is none."""
+    try:
+        date = datetime.fromisoformat(str(written))
+    except ValueError:
+        return None
+    return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def export_run(run: ExportedRun, form: str, output: Path, force: bool) -> tuple[list[Path], int]:

@@ -142,20 +142,31 @@ def _are_near(gold: str, other: str) -> bool:
 def find_id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
     """Return the number of the first problem in a file's ids, None if they name no such problems.
 
-    samples: the first of the file. 0 or 1, if most texts are about the problems that their ids name
-    then, and a single bare number is not all that shows it.
+    samples: the first of the file. 0 or 1, if the texts or golds of most rows are those of the
+    problems that their ids name then, and a single bare number is not all that shows it.
     """
-    fits, weight = Counter[int](), 0.0
+    fits, golds = Counter[int](), Counter[int]()
+    weight, with_gold = 0.0, 0
     for sample in samples:
         id = sample.reference.id
         problem = None if id is None else matcher.ids.get(id)
         row = sample.reference.number if problem is None else matcher.places[problem.id]
-        if row is not None and not sample.fault and not sample.error:
-            words = distinct_words(sample.text)
-            shift = find_shift(words, last_number(sample.text), row, matcher.rows)
-            if shift is not None:
-                fits[shift] += 1
-                weight += 1 if len(words) > 5 else 0.5
+        if row is None or sample.fault or sample.error:
+            continue
+        if sample.reference.gold is not None:
+            with_gold += 1
+            gold = _read(sample.reference.gold)
+            for base in (0, 1):
+                named = matcher.rows.get(row - base)
+                golds[base] += named is not None and gold == _normalized(named.gold)
+        words = distinct_words(sample.text)
+        shift = find_shift(words, last_number(sample.text), row, matcher.rows)
+        if shift is not None:
+            fits[shift] += 1
+            weight += 1 if len(words) > 5 else 0.5
+    if with_gold:
+        base = 0 if golds[0] >= golds[1] else 1
+        return base if golds[base] >= SHARE * with_gold and with_gold > 1 else None
     if weight < 1:
         return None
     if fits[0] >= 0.6 * fits.total():

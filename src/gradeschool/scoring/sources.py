@@ -89,7 +89,7 @@ class Source:
         by_id = (
             options.dataset is not None or base is not None or "dataset" in manifest_of(file.path)
         )
-        if base is None and not has_questions and not options.in_order and (by_id or not has_golds):
+        if base is None and not has_questions and not options.in_order:
             base = find_id_base(file.head, Matcher(dataset.problems, dataset.name))
             by_id = by_id or base is not None
         if has_questions:
