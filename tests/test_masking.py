@@ -85,6 +85,7 @@ def test_a_placeholder_is_no_secret(word: str) -> None:
         ("http://host:8000/v1/org/model@main", "http://…@main"),
         ("HTTP://user:pw@host/v1", "HTTP://…@host/v1"),
         (" http://user:pw@host/v1", " http://…@host/v1"),
+        ("http://user:pw\uff20host/v1", "http://…@host/v1"),
         ("http:/user:pw@host/v1", "http:/…@host/v1"),
         ("//user:pw@host/v1", "//…@host/v1"),
         ("user:pw@host:80/v1", "…@host:80/v1"),

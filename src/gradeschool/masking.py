@@ -28,8 +28,13 @@ PLACEHOLDERS = {
 }
 # Masking such a key would change what a model answered.
 ANSWER_LIKE = re.compile(r"[-+$]?\d[\d.,]{0,10}")
-# An address: its scheme, user name and password, place, and the rest after "?" or "#".
-ADDRESS = re.compile(r"(\s*(?:[A-Za-z][\w+.-]{0,20}:/+|//))?([^?#]*@)?([^?#]*)([?#].*)?", re.DOTALL)
+# An address: its scheme, user name and password, place, and the rest after "?" or "#". Fullwidth
+# forms count as well: some parsers accept them.
+ADDRESS = re.compile(
+    r"(\s*(?:[A-Za-z][\w+.-]{0,20}:/+|//))?([^?#\uff1f\uff03]*[@\uff20\ufe6b])?"
+    r"([^?#\uff1f\uff03]*)([?#\uff1f\uff03].*)?",
+    re.DOTALL,
+)
 HOST = re.compile(r":\d+|localhost|/v1\b")
 
 _forms: dict[str, str] = {}  # patterns of all secrets
@@ -115,7 +120,9 @@ def shown_address(text: str) -> str:
     if not scheme and (":" not in user or "/" in user):
         user, place = "", user + place
     is_address = bool(scheme or user or HOST.search(place))
-    for secret in re.split("[:@?#&;=]", user + (rest if is_address else "")):
+    for secret in re.split(
+        "[:@?#&;=\uff20\ufe6b\uff1f\uff03]", user + (rest if is_address else "")
+    ):
         if len(secret) >= SHORTEST:
             register_secret(secret)
             register_secret(unquote(secret))

@@ -14,6 +14,8 @@ from tests.peers.views import missing_extra, view
 from tests.support.outcomes import judge_against
 
 RAISED = "EXC"  # how the file writes that the real scorer raised
+# A name in the file whose version was told wrong.
+NAMES = {"inspect/match-numeric@>=0.3.253": "inspect/match-numeric@>=0.3.261"}
 # The flags that OpenAI published with its example solutions: how many of 1,319 are right.
 FLAGGED = {"6b_finetuning": 286, "6b_verification": 515, "175b_finetuning": 458}
 FLAGGED["175b_verification"] = 742
@@ -25,7 +27,7 @@ def test_shared_verdicts(data: Path) -> None:
     unequal = []
     for shared in shared_cases(data):
         for name, verdict in shared.verdicts.items():
-            scorer = get_scorer(name)
+            scorer = get_scorer(NAMES.get(name, name))
             if missing_extra(scorer):
                 continue
             ours = view(scorer, shared.case.completion, shared.case.problem).verdict
