@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.quantities import WrittenNumber
+from gradeschool.answers.search import closing_brace
 
 REACH = 140  # characters before and after a number that may deny it
 # LaTeX and emphasis between words.
@@ -154,7 +155,8 @@ RANGE = re.compile(
 )
 # "17 or 18", "12, 15 or 18": one of several.
 OTHER_BEFORE = re.compile(
-    r"(?<![+*/×−-] )(?<![\w./])\d[\d,.]*(?<!,) or(?: (?:it|there) (?:is|are)| maybe| perhaps)?$"
+    r"(?<![+*/×−-] )(?<![\w./])\d[\d,.]*(?<!,) or(?: (?:it|there) (?:is|are)| as \w+ as"
+    r"| maybe| perhaps)?$"
 )
 SAME_UNITS = ("%", "percent", "cent")  # "0.60 or 60%", "$0.10 or 10 cents" are one amount
 OTHER_AFTER = re.compile(
@@ -215,7 +217,7 @@ ANSWER_WORD = re.compile(
 NO_SUBJECT = re.compile(
     r"^(it|this|that|the (?:total|sum|result))? ?(?:is|was|comes|lies|exceeds)?"
     r"(?: ?(?:not|no|at|up|over|under|above|below|somewhere|more|less|fewer|to|the|very|least|most"
-    r"|than|close|but))*$"
+    r"|than|close|but|within|as|many|few))*$"
 )
 PAIRED = re.compile(r"[,;] ?[\da-z∞]")
 # "With a tip she would pay 30", "she would pay 30 if": what the question does not ask.
@@ -335,7 +337,7 @@ NEUTRAL = frozenset(
 TRIGGERS = frozenset(word[:4] for rule in RULES for word in WORDS.findall(
     re.sub(r"\\[a-z]", " ", rule.pattern))) - NEUTRAL  # fmt: skip
 SIGNS = frozenset("?？±<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
-LAST_WORDS = (" be ", " in ", " from ", " to ", " of ", " can ")
+LAST_WORDS = (" be ", " in ", " within ", " from ", " to ", " of ", " can ")
 LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
 
 
@@ -408,10 +410,47 @@ WRITTEN_OUT = frozenset(
     r"\cdot \times mod sqrt of log ln sin cos tan exp \sqrt \log \ln \sin \cos \tan \to".split()  # noqa: SIM905
 )
 BESIDE_EXPRESSION = frozenset("abcdefghijklmnopqrstuvwxyz!(\\_π√∞θλ^}+*×·/-−–$")
+# A formula begins and ends with these; a line after "####" is one if it is short.
+FORMULAS = {"boxed{": "}", "$": "$", "\\(": "\\)", "####": "\n"}
+LONGEST_FORMULA = 24
+# What in a formula is no algebra: texts, commands that only show or join numbers, units.
+NO_ALGEBRA = re.compile(
+    r"\\(?:text[a-z]{0,6}|emph|mathrm|mathbf|mbox|operatorname|color)\s?\{[^{}]*\}|\\[^a-zA-Z]"
+    r"|\\(?:text[a-z]{0,6}|math[a-z]{2}|emph|bm|boldsymbol|[lL]arge|LARGE|mbox|left|right|q?quad"
+    r"|boxed|fbox|framebox|underline|displaystyle|space|thinspace|pounds|euro"
+    r"|approx|times|cdot|div|circ|degree|Rightarrow|rightarrow)(?![a-zA-Z])"
+)
+ALGEBRA = re.compile(
+    r"\\[a-zA-Z]+|[πθλφ√∞]|(?<![A-Za-z'’])(?![mgshlcaLCFKVWAI](?![A-Za-z]))[A-Za-z](?![A-Za-z'’])"
+)
+RELATION = re.compile(
+    r"=|≈|→|:|\\(?:approx|sim(?:eq)?|cong|implies|therefore|(?:Long)?[rR]ightarrow)(?![a-zA-Z])"
+)
+
+
+def _is_algebraic(text: str, start: int, end: int) -> bool:
+    """Return whether the formula that contains a number has a letter in it: "f(15)", "15t + 2"."""
+    left, opener = max((text.rfind(mark, max(0, start - 48), start), mark) for mark in FORMULAS)
+    inside = left + len(opener)
+    if left < 0 or "\n" in text[inside:start]:
+        return False
+    if opener == "boxed{":
+        stop = closing_brace(text, inside, end + 64)
+    elif opener == "####":
+        length = len(text[inside : inside + LONGEST_FORMULA + 1].partition("\n")[0])
+        stop = inside + length if length <= LONGEST_FORMULA else -1
+    else:
+        stop = text.find(FORMULAS[opener], end, end + 48)
+        if text[inside : inside + 1].isdigit() and text[stop : stop + 2].strip("$").isdigit():
+            return False  # "$15 and $18" are amounts of money
+    before, behind = RELATION.split(text[inside:start])[-1], RELATION.split(text[end:stop])[0]
+    return stop >= end and ALGEBRA.search(NO_ALGEBRA.sub(" ", f"{before}0{behind}")) is not None
 
 
 def is_part_of_expression(text: str, start: int, end: int) -> bool:
     """Return whether a number is a part of an expression that is not a number itself."""
+    if _is_algebraic(text, start, end):
+        return True
     follows = text[end : end + 4].lstrip()[:1]
     if follows in BESIDE_EXPRESSION and EXPRESSION_BEHIND.match(text, end):
         return True
