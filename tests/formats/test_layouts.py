@@ -403,10 +403,15 @@ def test_what_is_no_table_is_refused(
     assert (ended.status, words in ended.err) == (2, True)
 
 
-def test_trailing_commas_in_csv_are_nothing(gradeschool: Command, tmp_path: Path) -> None:
+def test_trailing_commas_and_long_names_in_csv_are_nothing(
+    gradeschool: Command, tmp_path: Path
+) -> None:
     path = tmp_path / "a.csv"
     lines = [f'"{q(n)}",{text(n)[-20:]!r},,' for n in range(3)]
     path.write_text("\n".join(["question,response,,", *lines]))
+    assert shown(gradeschool, path, "")[0] == "3 of 3"
+    note = "Notes: what was hard, " + "in your own words, " * 9  # a survey's question
+    path.write_text("\n".join([f'question,response,"{note}",', *lines]))
     assert shown(gradeschool, path, "")[0] == "3 of 3"
 
 

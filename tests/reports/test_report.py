@@ -256,7 +256,7 @@ def exported(gradeschool: Command, path: Path, *specs: object) -> str:
     return report(gradeschool, path, *specs, *ON_SAMPLE, *scorers)
 
 
-def test_markdown_is_one_table_of_runs(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
+def test_markdown_is_a_table_of_runs(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     """A row for each run with its difference from the first; names cannot add a column."""
     runs = (f"{answers}#old", f"{answers}#new|`x`")
     lines = exported(gradeschool, tmp_path / "a.md", *runs)
@@ -267,6 +267,7 @@ def test_markdown_is_one_table_of_runs(gradeschool: Command, answers: Path, tmp_
     assert [*cells[:2], *cells[9:11]] == ["old", "50.00 %", "new|`x`", "100.00 %"]
     assert cells[12].startswith("+50.00")
     assert "; p: exact McNemar test; interval: score interval (Tango).\n" in lines
+    assert "| multi-pattern | 50.00 % | 100.00 % |" in lines
     other = written(tmp_path / "other.jsonl", {"index": 3, "completion": "<b>1"})
     apart = exported(gradeschool, tmp_path / "b.md", runs[0], other)
     html = MarkdownIt("commonmark").enable("table").render(apart)

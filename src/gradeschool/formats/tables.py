@@ -67,6 +67,7 @@ MOST_EMPTY_ROWS = 100_000  # of an Excel file, one after the other
 MOST_BLANK_LINES = 1_000_000  # of JSON lines or CSV
 MOST_TITLE_ROWS = 10  # rows above the header of an Excel table, header included
 MOST_COLUMNS, LONGEST_NAME = 10_000, 120  # columns of a header, characters of a name in it
+USUAL_NAME = re.compile(r"[A-Za-z_][\w .-]{0,30}")  # of a column; a row of texts and golds has none
 LARGEST_BATCH = 400 * 2**20  # bytes of a compressed batch of Arrow once unpacked
 ARROW_START = 8  # bytes before the first message of an Arrow file
 ARROW_ROWS = 256  # rows of Parquet or Arrow that are converted together, unless they are large
@@ -434,7 +435,8 @@ def _check_columns(columns: Sequence[str], file: str) -> None:
     """Raise InputError for a header with a duplicate name, or of no names but a row of texts."""
     if len(columns) > MOST_COLUMNS:
         raise InputError(f"{file} has {len(columns)} columns; is its first row the header?")
-    if long := next((name for name in columns if len(name) > LONGEST_NAME), ""):
+    long = next((name for name in columns if len(name) > LONGEST_NAME), "")
+    if long and not any(map(USUAL_NAME.fullmatch, columns)):
         raise InputError(
             f"{file} has a column named {clip(long)!r}; its first row is no header, add one such "
             "as question, gold, response"

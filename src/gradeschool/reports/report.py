@@ -608,7 +608,7 @@ MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
 
 
 def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
-    """Return a table of the runs for a pull request: accuracies and differences from the first."""
+    """Return a table of the runs for a pull request, then each scorer's accuracy, collapsed."""
     _, differences, refusal = compared_with_first([judged.headline for judged in runs])
     heads = ("run", "accuracy", "95 % interval", "from the first", "p", "cut", "empty", "ran on",
              "errors")  # fmt: skip
@@ -633,8 +633,18 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
                          "problems.")  # fmt: skip
         if flags := judged.score.flags.get(result.scorer):
             notes.append(f"{name}: the file's own flags: {flags.agree:,} of {flags.n:,} agree.")
-    scored = f"\nScored by {markdown_text(scorers[HEADLINE].name)}.\n"
-    return "\n".join([*markdown_table(heads, rows), scored, *(f"{note}\n" for note in notes)])
+    by_scorer = [
+        (markdown_text(scorer.name), *(accuracy_text(each.score.scorers[place]) for each in runs))
+        for place, scorer in enumerate(scorers)
+    ]
+    return "\n".join([
+        *markdown_table(heads, rows),
+        f"\nScored by {markdown_text(scorers[HEADLINE].name)}.\n",
+        *(f"{note}\n" for note in notes),
+        f"<details><summary>The same completions under {len(scorers)} scorers</summary>\n",
+        *markdown_table(["scorer", *(markdown_text(each.name) for each in runs)], by_scorer),
+        "\n</details>\n",
+    ])  # fmt: skip
 
 
 def markdown_text(text: str, limit: int = LONGEST_VALUE) -> str:
