@@ -140,6 +140,9 @@ class FiniteRange(click.FloatRange):
             self.fail(f"{value!r} is not a finite number", param, ctx)
         return number
 
+    def _describe_range(self) -> str:
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 dataset_option = click.option(
     "-d", "--dataset",
