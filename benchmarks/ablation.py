@@ -28,12 +28,11 @@ from gradeschool.answers import (
     candidates,
     extractor,
     quantities,
-    question,
     regions,
     statements,
 )
 
-MODULES = (quantities, question, regions, assertion, candidates, statements, extractor)
+MODULES = (quantities, regions, assertion, candidates, statements, extractor)
 SEVERAL = 5  # changed verdicts after which a removal is not tried further
 GROUP = re.compile(r"\((?:\?P<\w+>|\?[aimsux-]*:|\?<?[=!])?")
 
