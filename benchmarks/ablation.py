@@ -176,7 +176,7 @@ def bind(old: object, new: object) -> None:
         for name, value in list(vars(module).items()):
             if value is old:
                 setattr(module, name, new)
-    question.question_hints.cache_clear()
+    candidates.question_hints.cache_clear()
 
 
 def main() -> None:
