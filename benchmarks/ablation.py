@@ -127,8 +127,8 @@ class Watched:
         if not callable(method):
             return method
 
-        def noted(*arguments: Any) -> Any:
-            found = method(*arguments)
+        def noted(*arguments: Any, **options: Any) -> Any:
+            found = method(*arguments, **options)
             if name == "finditer":
                 found = list(found)
             if found and found != arguments[-1]:
