@@ -286,7 +286,10 @@ def doubt(
         return "supposed"
     if not worked:
         other = OTHER_BEFORE.search(before) and not after[:9].lstrip().startswith(SAME_UNITS)
-        if POSSIBLE.search(core) or ONE_OF.search(before) or other:
+        possible = POSSIBLE.search(core)
+        if possible and " " in possible[0] and possible[0] in asked:
+            possible = None  # "days between services"
+        if possible or ONE_OF.search(before) or other:
             return "possible"
         if (
             CONDITION.search(core)
@@ -424,7 +427,7 @@ ALGEBRA = re.compile(
     r"\\[a-zA-Z]+|[πθλφ√∞]|(?<![A-Za-z'’])(?![mgshlcaLCFKVWAI](?![A-Za-z]))[A-Za-z](?![A-Za-z'’])"
 )
 RELATION = re.compile(
-    r"=|≈|→|:|\\(?:approx|sim(?:eq)?|cong|implies|therefore|(?:Long)?[rR]ightarrow)(?![a-zA-Z])"
+    r"=|≈|→|:|\A\s?\(?[A-E][.)]\s|\\(?:approx|sim(?:eq)?|cong|implies|therefore|(?:Long)?[rR]ightarrow)(?![a-zA-Z])"
 )
 
 

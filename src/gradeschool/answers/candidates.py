@@ -156,6 +156,11 @@ class QuestionHints:
         return not self.question or COMPARES.search(self.asking) is not None
 
     @cached_property
+    def periods(self) -> frozenset[str]:
+        """The periods of the rate that the sentence asks for ("per week")."""
+        return frozenset(map(str.lower, PERIOD.findall(self.asking)))
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """The longer words of the sentence that asks."""
         return frozenset(map(stem, LONG_WORD.findall(self.asking)))
@@ -285,7 +290,7 @@ ITEM = re.compile(
 # The text after one of these adds details to a number before it: "so that 31 are left".
 CLAUSE = re.compile(
     r"(?i)\b(?:if|when|while|instead|unless|until|before|after|who|whose|so\sthat"
-    r"|i\.e\.,?(?=\s[a-z])(?!\san?\s\$?\Z)|in\sother\swords,?|(?:by|from|for|of)\s\w+ing"
+    r"|i\.e\.,?(?=\s[a-z])(?!\san?\s\$?\Z)|in\sother\swords,?|(?:by|from|for)\s\w+ing"
     r"|(?<!ha[sd] )(?<!have )(?<!need )(?<!needs )to\s(?!get|give|obtain|reach|find|be\b|have\b|\W"
     r"|\d)\w+)\s"
 )
@@ -299,6 +304,8 @@ MORE_THAN = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:(?:more|less|fewer|(?!(?:oth|rath)er)\w{3,12}er)\sthan\b"
     r"|(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b)"
 )
+RATE_AFTER = re.compile(r"(?:\s\w+)?\s(?:an?|per|each|every)\s(hour|day|week|month|year)\b")
+PERIOD = re.compile(r"(?i)\b(?:an?|per|each|every)\s(hour|day|week|month|year)\b")
 NEXT_WORDS = re.compile(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,12}(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?("
     r"(?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
@@ -391,7 +398,7 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
 
     Excludes the number of a list item and numbers that the sentence rules out or only considers; "4
     hours and 30 minutes" and "17 or 18" are one number each; number words count only if there are
-    no digits.
+    no digits but those of a working in parentheses or of "After 4 hours" at the beginning.
     """
     item = ITEM.match(text, start, end)
     begin = start if item is None else item.end()
@@ -401,6 +408,9 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
     if not numbers:
         words = list(islice(word_quantities(text, begin, end), MOST_NUMBERS))
         numbers = [word for word in words if word.value != "1"] or words
+    elif all(_is_beside(text, begin, number) for number in numbers):
+        words = list(islice(word_quantities(text, begin, end), MOST_NUMBERS))
+        numbers = [w for w in words if AFTER_VERB.search(text[begin : w.start])] or numbers
     shares = not question or question_hints(question).share
     return [
         _signed(text, start, number)
@@ -412,6 +422,18 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
             or ("/" in number.value and not shares)
         )
     ]
+
+
+def _is_beside(text: str, start: int, number: WrittenNumber) -> bool:
+    """Return whether a number is one of "(3 * 4 + 5)" or of "After 4 hours" at the beginning."""
+    opened = text.rfind("(", start, number.start)
+    if opened < 0:
+        return SETTING.fullmatch(text, start, number.start) is not None
+    close = text.find(")", number.end, number.end + CONTEXT)
+    if close < 0 or text.find(")", opened, number.start) > 0 or has_equals(text, opened, close):
+        return False
+    operand = OPERAND_BEFORE.search(text[opened : number.start])
+    return operand is not None or OPERAND_AFTER.match(text, number.end, close) is not None
 
 
 def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
@@ -463,7 +485,7 @@ def features(
         ):
             names.append("reason")
         elif clause is not None and number.start > clause.start() and "result" not in names:
-            names.append("clause")
+            names = [name for name in names if name != "verb"] + ["clause"]
         if drawn is not None and number.start > drawn.start():
             names += ["drawn"] if "unit asked" in names or not hints.units or drawn[1] else []
         if index and WHOLE.fullmatch(text, numbers[index - 1].end, number.start):
@@ -493,7 +515,10 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
     units = {stem(word) for word in words}
     hints = question_hints(question)
     if hints.units:
-        if ("dollar" in hints.units and money) or not hints.units.isdisjoint(units):
+        rate = RATE_AFTER.match(text, number.end, end)
+        if rate and hints.periods and rate[1] not in hints.periods:
+            names.append("other unit")
+        elif ("dollar" in hints.units and money) or not hints.units.isdisjoint(units):
             names.append("unit asked")
         elif money or (words and stem(words[0]) in MEASURES):
             names.append("other unit")

@@ -63,9 +63,17 @@ TAKEN_BACK = re.compile(
     r"|wait|correction|oops|scratch\sthat|i\s(?:meant|forgot|miscounted|misread|overlooked|made\s(?:a|an)\s(?:mistake"
     r"|error))|strike\sthat)\b|\n\s{0,3}(?:no|sorry),\s|\sis\s(?:wrong|incorrect)[;,.]"
 )
+# After a number, and before the one that replaces it: "5, sorry, 6", "5 apples, or rather 6".
+CORRECTION = re.compile(
+    r"(?i)(?:\s[a-z]{1,14}){0,2}[\s*}$]{0,4}[,;.—–-]{0,2}\s?(?:or\srather|no,(?:\swait,)?|sorry|i\smean"
+    r"|make\sthat|wait|correction)[,:]?\s(?:it(?:['’]s|\sis)\s)?"
+)
 # After a number that is no answer: "might think it is 12, but it is 15".
 CORRECTED = re.compile(r"[^\n\d]{0,80}(?:\bbut\b|[.!?]\s)")
-CHECK = re.compile(r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm)\b")
+CHECK = re.compile(
+    r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm"
+    r"|(?:calculated|computed|obtained|found)\sby)\b"
+)
 # Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 INLINE_CHOICES = re.compile(
@@ -142,6 +150,10 @@ def extract_final_answer(
         return None
     else:
         answer = _closing(region, region.start, region.end, question) or _printed(text, region)
+    if answer and (correction := CORRECTION.match(region.text, answer.end, region.end)):
+        begin = skip_lead(region.text, correction.end(), region.end)
+        if other := quantity_at(region.text, begin, region.end):
+            answer = answer._replace(value=other.value, start=other.start, end=other.end)
     reason = answer and _disowned(region, answer, question)
     if reason and answer and statement and CORRECTED.match(region.text, answer.end, region.end):
         answer = _closing(region, answer.end, region.end, question)

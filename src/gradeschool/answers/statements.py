@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from gradeschool.answers.candidates import (
     SETTING,
+    UNRESOLVED,
     best_number,
     has_unit,
     restates_question,
@@ -58,6 +59,22 @@ FOREIGN = re.compile(
     r"|risposta|resposta|答案|答え|(?<!解)答|답|উত্তর|సమాధానం|జవాబు"
     r"|คำตอบ)(?P<verb>(?:[^\n\d.:：=]{0,40}?(?:\b(?:ist|lautet|beträgt|(?<!\bno\s)es|est|è|é|ni)\b"
     r"|は|(?<!不)是|为|為|হল|হলো|คือ|[—–=]))?[\s*]{0,3}[:：]?)"
+)
+# Numbers in words behind a marker of the same language; of others it is only known that they are.
+FOREIGN_VALUES = {
+    word: value
+    for words in (
+        "null - zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+        "cero - dos tres cuatro cinco seis siete ocho nueve diez once doce",
+        "zéro - deux trois quatre cinq six sept huit neuf dix onze douze",
+        "零 - 二 三 四 五 六 七 八 九 十 十一 十二", "〇 - 两",
+    )
+    for value, word in enumerate(words.split())
+}  # fmt: skip
+FOREIGN_NUMBER = re.compile(
+    rf"(?i)(?:{'|'.join(word for word in FOREIGN_VALUES if word.isalpha() and word[-1] < 'ÿ')})\b"
+    r"|[〇零一二两三四五六七八九十百千万]+|\w+(?:zig|ßig|zehn|hundert|tausend|enta|einta)\b"
+    r"|veint\w+|cien(?:to)?\b|mil\b|vingt\b|trente\b|(?:quar|cinqu|soix)ante\b|cent\b|mille\b"
 )
 LINE_A = re.compile(r"\n[ \t>*]{0,4}A[*]{0,2}[ \t]?:|\A[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
 LINE_B = re.compile(r"(?:\n[ \t>*]{0,4}|[,;]?\s{1,3})B[*]{0,2}[ \t]?:")
@@ -270,6 +287,12 @@ def _behind_pattern(text: str, start: int, end: int, question: str) -> Extracted
     number = _direct(text, begin, stop, question)
     if number is None and cue.re is FOREIGN and cue["verb"].strip(" *:：\n"):
         number = stated_number(text, begin, _sentence_end(text, begin, stop), question)
+    if number is None and cue.re is FOREIGN:
+        stop = _sentence_end(text, begin, stop)
+        word = FOREIGN_NUMBER.match(text, skip_lead(text, begin, stop), stop)
+        if word and word[0] != "一" and not DIGIT.search(text, begin, stop):  # "一" is an article
+            value = FOREIGN_VALUES.get(word[0].lower(), UNRESOLVED)
+            number = WrittenNumber(str(value), *word.span())
     return None if number is None else _stated(number, f"after {cue.group().strip()!r}")
 
 
@@ -407,7 +430,11 @@ def before_check(text: str, start: int, end: int) -> int:
     if not any(map(tail.__contains__, CHECK_SIGNS)):
         return end
     check = CHECK.search(text, max(start, end - WINDOW), end)
-    if check is None or REVISION.search(text, check.end(), end):
+    if (
+        check is None
+        or REVISION.search(text, check.end(), end)
+        or "nswer:" in text[check.end() : end]
+    ):
         return end
     return check.start() if DIGIT.search(text, start, check.start()) else end
 
