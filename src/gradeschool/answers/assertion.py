@@ -413,9 +413,8 @@ WRITTEN_OUT = frozenset(
     r"\cdot \times mod sqrt of log ln sin cos tan exp \sqrt \log \ln \sin \cos \tan \to".split()  # noqa: SIM905
 )
 BESIDE_EXPRESSION = frozenset("abcdefghijklmnopqrstuvwxyz!(\\_π√∞θλ^}+*×·/-−–$")
-# A formula begins and ends with these; a line after "####" is one if it is short.
-FORMULAS = {"boxed{": "}", "$": "$", "\\(": "\\)", "####": "\n"}
-LONGEST_FORMULA = 24
+# A formula begins and ends with these; a line after "####" is one if it is this short.
+FORMULAS, LONGEST_FORMULA = {"boxed{": "}", "$": "$", "\\(": "\\)", "####": "\n"}, 24
 # What in a formula is no algebra: texts, commands that only show or join numbers, units.
 NO_ALGEBRA = re.compile(
     r"\\(?:text[a-z]{0,6}|emph|mathrm|mathbf|mbox|operatorname|color)\s?\{[^{}]*\}|\\[^a-zA-Z]"
@@ -427,7 +426,8 @@ ALGEBRA = re.compile(
     r"\\[a-zA-Z]+|[πθλφ√∞]|(?<![A-Za-z'’])(?![mgshlcaLCFKVWAI](?![A-Za-z]))[A-Za-z](?![A-Za-z'’])"
 )
 RELATION = re.compile(
-    r"=|≈|→|:|\A\s?\(?[A-E][.)]\s|\\(?:approx|sim(?:eq)?|cong|implies|therefore|(?:Long)?[rR]ightarrow)(?![a-zA-Z])"
+    r"=|≈|→|:|\A\s?\(?[A-E][.)]\s|\\(?:approx|sim(?:eq)?|cong|implies|therefore"
+    r"|(?:Long)?[rR]ightarrow)(?![a-zA-Z])"
 )
 
 

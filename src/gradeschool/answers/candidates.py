@@ -158,7 +158,7 @@ class QuestionHints:
     @cached_property
     def periods(self) -> frozenset[str]:
         """The periods of the rate that the sentence asks for ("per week")."""
-        return frozenset(map(str.lower, PERIOD.findall(self.asking)))
+        return frozenset(map(str.lower, RATE.findall(self.asking)))
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -230,6 +230,7 @@ AFTER_EQUALS = re.compile(
     r"|\\[Rr]ightarrow)(?:[\s*_~({\[$:=%]|\\[()\[\],;! $]|\\(?:boxed|text|textbf|mathbf)\{|"
     r"(?:about|approximately|roughly)\s)*$"
 )
+APPROXIMATES = re.compile(r"(?:≈|\\approx)[\s$]{0,3}$")
 _BEFORE = r"[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 AFTER_RESULT_WORD = re.compile(
     r"\b(?i:which\s(?:is|equals|gives|makes|means)|(?:total|sum|answer|result)\s(?:is|was)|equals?"
@@ -304,8 +305,7 @@ MORE_THAN = re.compile(
     r"(?i)(?:\s\w+){0,2}\s(?:(?:more|less|fewer|(?!(?:oth|rath)er)\w{3,12}er)\sthan\b"
     r"|(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b)"
 )
-RATE_AFTER = re.compile(r"(?:\s\w+)?\s(?:an?|per|each|every)\s(hour|day|week|month|year)\b")
-PERIOD = re.compile(r"(?i)\b(?:an?|per|each|every)\s(hour|day|week|month|year)\b")
+RATE = re.compile(r"(?i)(?:\s\w+)?\s(?:an?|per|each|every)\s(hour|day|week|month|year)\b")
 NEXT_WORDS = re.compile(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,12}(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?("
     r"(?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
@@ -477,7 +477,9 @@ def features(
             or IS_ANSWER.match(text, number.end, end)
             or (before.endswith(" or ") and "unit asked" in names and previous == ["result"])
         ):
-            names.append("result")
+            # "8/3 ≈ 2.67": the rounded value is not the result.
+            rounds = index and "/" in numbers[index - 1].value and APPROXIMATES.search(before)
+            (previous if rounds else names).append("result")
         if (
             reason is not None
             and number.start > reason.start()
@@ -515,7 +517,7 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
     units = {stem(word) for word in words}
     hints = question_hints(question)
     if hints.units:
-        rate = RATE_AFTER.match(text, number.end, end)
+        rate = RATE.match(text, number.end, end)
         if rate and hints.periods and rate[1] not in hints.periods:
             names.append("other unit")
         elif ("dollar" in hints.units and money) or not hints.units.isdisjoint(units):

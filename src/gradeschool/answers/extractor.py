@@ -60,13 +60,13 @@ DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
 # Between two numbers: the first is taken back in a sentence of its own.
 TAKEN_BACK = re.compile(
     r"(?i)\b(?:(?:that|this|it)(?:['’]s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct))"
-    r"|wait|correction|oops|scratch\sthat|i\s(?:meant|forgot|miscounted|misread|overlooked|made\s(?:a|an)\s(?:mistake"
+    r"|wait|correction|oops|scratch\sthat|change\smy\sanswer|i\s(?:meant|forgot|miscounted|misread|overlooked|made\s(?:a|an)\s(?:mistake"
     r"|error))|strike\sthat)\b|\n\s{0,3}(?:no|sorry),\s|\sis\s(?:wrong|incorrect)[;,.]"
 )
 # After a number, and before the one that replaces it: "5, sorry, 6", "5 apples, or rather 6".
 CORRECTION = re.compile(
-    r"(?i)(?:\s[a-z]{1,14}){0,2}[\s*}$]{0,4}[,;.—–-]{0,2}\s?(?:or\srather|no,(?:\swait,)?|sorry|i\smean"
-    r"|make\sthat|wait|correction)[,:]?\s(?:it(?:['’]s|\sis)\s)?"
+    r"(?i)(?: [a-z]{1,14}){0,2}[ *}$]{0,4}[,;.—–-]{0,2} ?(?:or rather|no,(?: wait,)?|sorry|i mean"
+    r"|make that|wait|correction)[,:]? (?:it(?:['’]s| is) )?"
 )
 # After a number that is no answer: "might think it is 12, but it is 15".
 CORRECTED = re.compile(r"[^\n\d]{0,80}(?:\bbut\b|[.!?]\s)")
@@ -152,7 +152,8 @@ def extract_final_answer(
         answer = _closing(region, region.start, region.end, question) or _printed(text, region)
     if answer and (correction := CORRECTION.match(region.text, answer.end, region.end)):
         begin = skip_lead(region.text, correction.end(), region.end)
-        if other := quantity_at(region.text, begin, region.end):
+        other = quantity_at(region.text, begin, region.end)
+        if other and not OPERAND_AFTER.match(region.text, other.end, region.end):
             answer = answer._replace(value=other.value, start=other.start, end=other.end)
     reason = answer and _disowned(region, answer, question)
     if reason and answer and statement and CORRECTED.match(region.text, answer.end, region.end):
@@ -305,7 +306,8 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     """Return the answer of the closing sentence; None if the text is cut or goes round."""
     text = region.text
     whole = region.ran_on or end < region.end
-    begin = max(start, end - 300, text.rfind("nswer", start, end))
+    answer = max(start, text.rfind("nswer", start, end))
+    begin = max(start, end - 300, answer if DIGIT.search(text, answer, end) else start)
     if (
         INLINE_CHOICES.fullmatch(text, start, end)
         or (CHOICES.search(text, begin, end) and not ONE_LINE.fullmatch(text, start, end))

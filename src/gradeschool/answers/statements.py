@@ -67,13 +67,13 @@ FOREIGN_VALUES = {
         "null - zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
         "cero - dos tres cuatro cinco seis siete ocho nueve diez once doce",
         "zéro - deux trois quatre cinq six sept huit neuf dix onze douze",
-        "零 - 二 三 四 五 六 七 八 九 十 十一 十二", "〇 - 两",
     )
     for value, word in enumerate(words.split())
-}  # fmt: skip
+}
+CHINESE_DIGITS, CHINESE_UNITS = "〇一二三四五六七八九", "十百千"
 FOREIGN_NUMBER = re.compile(
-    rf"(?i)(?:{'|'.join(word for word in FOREIGN_VALUES if word.isalpha() and word[-1] < 'ÿ')})\b"
-    r"|[〇零一二两三四五六七八九十百千万]+|\w+(?:zig|ßig|zehn|hundert|tausend|enta|einta)\b"
+    rf"(?i)(?:{'|'.join(word for word in FOREIGN_VALUES if word != '-')})\b"
+    r"|[〇一二三四五六七八九十百千万零两]+|\w+(?:zig|ßig|zehn|hundert|tausend|enta|einta)\b"
     r"|veint\w+|cien(?:to)?\b|mil\b|vingt\b|trente\b|(?:quar|cinqu|soix)ante\b|cent\b|mille\b"
 )
 LINE_A = re.compile(r"\n[ \t>*]{0,4}A[*]{0,2}[ \t]?:|\A[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
@@ -291,9 +291,21 @@ def _behind_pattern(text: str, start: int, end: int, question: str) -> Extracted
         stop = _sentence_end(text, begin, stop)
         word = FOREIGN_NUMBER.match(text, skip_lead(text, begin, stop), stop)
         if word and word[0] != "一" and not DIGIT.search(text, begin, stop):  # "一" is an article
-            value = FOREIGN_VALUES.get(word[0].lower(), UNRESOLVED)
-            number = WrittenNumber(str(value), *word.span())
+            number = WrittenNumber(_foreign_value(word[0].lower()), *word.span())
     return None if number is None else _stated(number, f"after {cue.group().strip()!r}")
+
+
+def _foreign_value(word: str) -> str:
+    """Return the value of a number word of another language, UNRESOLVED if it is unknown."""
+    total = digit = 0
+    for character in word.replace("零", "〇").replace("两", "二"):
+        if character in CHINESE_UNITS:
+            total, digit = total + (digit or 1) * 10 ** (1 + CHINESE_UNITS.index(character)), 0
+        elif character in CHINESE_DIGITS:
+            digit = CHINESE_DIGITS.index(character)
+        else:
+            return str(FOREIGN_VALUES.get(word, UNRESOLVED))
+    return str(total + digit)
 
 
 def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
@@ -430,11 +442,8 @@ def before_check(text: str, start: int, end: int) -> int:
     if not any(map(tail.__contains__, CHECK_SIGNS)):
         return end
     check = CHECK.search(text, max(start, end - WINDOW), end)
-    if (
-        check is None
-        or REVISION.search(text, check.end(), end)
-        or "nswer:" in text[check.end() : end]
-    ):
+    behind = "" if check is None else text[check.end() : end]
+    if check is None or REVISION.search(behind) or "nswer:" in behind:
         return end
     return check.start() if DIGIT.search(text, start, check.start()) else end
 
