@@ -69,12 +69,13 @@ FOREIGN_VALUES = {
         "zéro - deux trois quatre cinq six sept huit neuf dix onze douze",
     )
     for value, word in enumerate(words.split())
+    if word != "-"  # the article as well
 }
 CHINESE_DIGITS, CHINESE_UNITS = "〇一二三四五六七八九", "十百千"
 FOREIGN_NUMBER = re.compile(
-    rf"(?i)(?:{'|'.join(word for word in FOREIGN_VALUES if word != '-')})\b"
-    r"|[〇一二三四五六七八九十百千万零两]+|\w+(?:zig|ßig|zehn|hundert|tausend|enta|einta)\b"
-    r"|veint\w+|cien(?:to)?\b|mil\b|vingt\b|trente\b|(?:quar|cinqu|soix)ante\b|cent\b|mille\b"
+    rf"(?i)[〇一二三四五六七八九十百千万零两]+|\b(?:{'|'.join(FOREIGN_VALUES)}"
+    r"|\w+(?:zig|ßig|zehn|hundert|tausend|enta|einta)|veint\w+|cien(?:to)?|mil|vingt|trente"
+    r"|(?:quar|cinqu|soix)ante|cent|mille)\b"
 )
 LINE_A = re.compile(r"\n[ \t>*]{0,4}A[*]{0,2}[ \t]?:|\A[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
 LINE_B = re.compile(r"(?:\n[ \t>*]{0,4}|[,;]?\s{1,3})B[*]{0,2}[ \t]?:")
@@ -289,8 +290,9 @@ def _behind_pattern(text: str, start: int, end: int, question: str) -> Extracted
         number = stated_number(text, begin, _sentence_end(text, begin, stop), question)
     if number is None and cue.re is FOREIGN:
         stop = _sentence_end(text, begin, stop)
-        word = FOREIGN_NUMBER.match(text, skip_lead(text, begin, stop), stop)
-        if word and word[0] != "一" and not DIGIT.search(text, begin, stop):  # "一" is an article
+        words = FOREIGN_NUMBER.finditer(text, begin, stop)
+        word = next((word for word in words if word[0] != "一"), None)  # "一" is an article
+        if word is not None and not DIGIT.search(text, begin, stop):
             number = WrittenNumber(_foreign_value(word[0].lower()), *word.span())
     return None if number is None else _stated(number, f"after {cue.group().strip()!r}")
 
