@@ -287,9 +287,8 @@ def doubt(
     if not worked:
         other = OTHER_BEFORE.search(before) and not after[:9].lstrip().startswith(SAME_UNITS)
         possible = POSSIBLE.search(core)
-        if possible and " " in possible[0] and possible[0] in asked:
-            possible = None  # "days between services"
-        if possible or ONE_OF.search(before) or other:
+        unasked = possible and (" " not in possible[0] or possible[0] not in asked)
+        if unasked or ONE_OF.search(before) or other:
             return "possible"
         if (
             CONDITION.search(core)
