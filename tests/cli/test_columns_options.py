@@ -55,6 +55,7 @@ def test_a_verb_reads_the_columns_that_are_named(
     assert "--columns names 'Reply'" in refused.err
 
 
+@pytest.mark.slow
 def test_the_tiny_verifier_reads_them_too(gradeschool: Command, tmp_path: Path) -> None:
     skip_without(("torch", "transformers", "gguf"), "the shipped verifier")
     file, output = answers(tmp_path, "a.jsonl", 3), tmp_path / "scores.jsonl"

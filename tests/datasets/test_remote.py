@@ -161,6 +161,7 @@ def evaluate(hub: Hub, home: Path, *words: object) -> CommandResult:
     return result
 
 
+@pytest.mark.slow
 def test_a_dataset_of_the_hub_is_pinned_to_its_commit(hub: Hub, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -55,7 +55,11 @@ def test_a_usual_template_is_read_and_accepted(template: str | None, tmp_path: P
         ("{{ 'x' * 10 ** 10 }}", "512 MB"),
         ("{{ 'x' * 10 ** 7 }}", "far more than its messages"),
         ("{% set ns = namespace(x='x') %}" + "{% set ns.x = ns.x ~ ns.x %}" * 40, "512 MB"),
-        ("{% for a in 'x' * 999 %}" * 5 + "x" + "{% endfor %}" * 5, "2 s or 512 MB"),
+        pytest.param(
+            "{% for a in 'x' * 999 %}" * 5 + "x" + "{% endfor %}" * 5,
+            "2 s or 512 MB",
+            marks=pytest.mark.slow,
+        ),
         ("{% for a in messages %}" * 6 + "{% endfor %}" * 6, "more than 5 loops"),
         ("{% if %}", "it cannot be read"),
     ],

@@ -81,7 +81,11 @@ def test_a_fault_that_passes_costs_one_more_request_and_no_sample(
     assert len(rows(tmp_path / "run")) == PROBLEMS
 
 
-@pytest.mark.parametrize("name", named(Effect.RETRIED, Effect.FAILED))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * name.startswith("HTTP 429"))
+     for name in named(Effect.RETRIED, Effect.FAILED)],
+)  # fmt: skip
 def test_a_fault_that_lasts_fails_its_sample_alone(name: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
     tries = TRIES_OF.get(fault.cause, TRIES) if fault.effect is Effect.RETRIED else 1
