@@ -16,8 +16,7 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
 PEERS = lm_eval functions
 HEAVY_PEERS = inspect_ai inspect_ai_0_3_220 inspect_ai_0_3_252 inspect_ai_0_3_260 inspect_ai_server \
 	functions_newest lm_eval_newest inspect_ai_newest lm_eval_api verifiers_0_4_0 loggers \
-	lighteval evalscope trl trl_train trl_prm verifiers verl openrlhf ray transformers_serve \
-	vllm_cpu llama_cpp_server
+	lighteval evalscope trl_train verifiers verl openrlhf
 SOURCES := pyproject.toml README.md $(shell find src -type f -not -name '*.pyc')
 SCHEMA = .venv/bin/check-jsonschema --quiet --builtin-schema vendor
 SAMPLE = src/gradeschool/datasets/sample/completions.jsonl

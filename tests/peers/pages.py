@@ -11,8 +11,6 @@ import os
 import re
 import subprocess
 import sys
-import time
-import urllib.request
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import NamedTuple
@@ -22,15 +20,7 @@ from tests.peers.install import VENVS, missing, python_of
 
 PAGES = Path(__file__).parents[2] / "docs"
 EXAMPLE = re.compile(r"<!-- runs in: (\w+) -->\n```(python|sh)\n(.*?)```", re.DOTALL)
-SECONDS, START_SECONDS = 600, 300
-# Single precision, as here; nothing is fetched, reported, or put on several threads.
-SERVER_ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",
-    "DO_NOT_TRACK": "1",
-    "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_CPU_KVCACHE_SPACE": "1",
-    "OMP_NUM_THREADS": "1",
-}
+SECONDS = 600
 HERE = "here"
 
 
@@ -123,18 +113,3 @@ def run_example(example: Example, folder: Path, **changes: str) -> str:
         f"{example.code}\n{process.stdout[-2000:]}\n{process.stderr[-4000:]}"
     )
     return process.stdout
-
-
-def wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    """Return when the server answers there; AssertionError shows why it never did."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    for _ in range(START_SECONDS):
-        if process.poll() is not None:
-            break
-        try:
-            opener.open(url, timeout=5).close()
-        except OSError:
-            time.sleep(1)
-        else:
-            return
-    raise AssertionError(f"no server: {log.read_text('utf-8', 'replace')[-3000:]}")

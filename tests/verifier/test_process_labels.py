@@ -16,12 +16,10 @@ from gradeschool.models.base import Reply, Request
 from gradeschool.scoring.candidates import Candidate, CandidateRun, ProblemCandidates
 from gradeschool.verifier.process_labels import (
     ANNOTATION,
-    LabelledRow,
-    StepLabels,
-    format_row,
+    label_run,
     label_steps,
-    roll_out_run,
     split_steps,
+    trl_row,
 )
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -135,13 +133,13 @@ def test_a_hostile_solution_is_read_in_time() -> None:
 
 def test_rows_end_with_the_first_wrong_step() -> None:
     labels = label_steps(solution("3*4", "12+6", "18-5", answer=13), APPLES)
-    assert format_row(LabelledRow("k", APPLES, 0, False, labels), "trl") == {
+    row = {"question": APPLES.question, "steps": labels.steps, "first_wrong": labels.first_wrong}
+    assert trl_row(row) == {
         "prompt": "How many?",
         "completions": [computed("3*4"), computed("12+6")],
         "labels": [True, False],
     }
-    undecided = LabelledRow("k", APPLES, 0, False, StepLabels(["x"], None, "no final answer"))
-    assert format_row(undecided, "trl") is None
+    assert trl_row({**row, "first_wrong": None}) is None
 
 
 def test_the_command_labels_a_run(tmp_path: Path, gradeschool: Command) -> None:
@@ -192,5 +190,4 @@ def test_roll_outs_label_the_step_that_none_continues_rightly(
     run = CandidateRun(
         "run", Path("run"), {}, "openai/2021", [ProblemCandidates(problem, candidates)], 0
     )
-    rows = list(roll_out_run(run, "model", 2))
-    assert [row.labels.first_wrong for row in rows] == [NO_ERROR, 1]
+    assert [row["first_wrong"] for row in label_run(run, "model", 2)] == [NO_ERROR, 1]

@@ -111,7 +111,8 @@ def test_a_model_learns_to_answer_without_steps(
     [
         ("--level", "token", "--chat"),
         ("--level", "pooled", "--init-row", "probe"),
-        ("--level", "likelihood", "--objective", "pairwise"),
+        ("--level", "likelihood"),
+        ("--level", "token", "--objective", "pairwise"),
         ("--level", "step", "--lora", "2"),
     ],
 )
@@ -186,6 +187,7 @@ def test_what_cannot_be_trained_on_is_said_in_a_sentence(
     for options, message in (
         (("--objective", "verification", "--language", "right"), "does not have; leave it out"),
         (("--level", "likelihood", "--init-row", "probe"), "does not use; leave it out"),
+        (("--level", "likelihood", "--objective", "pairwise"), "or train by DPO (TRL)"),
         (("--init", "nowhere"), "there is no such folder"),
     ):
         assert message in refused(*train_words(folder, tmp_path / "v", *options))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -186,22 +187,16 @@ def label_steps_command(
     """
     from gradeschool.scoring.candidates import read_candidates
     from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.process_labels import (
-        LabelledRow,
-        format_row,
-        label_counts,
-        label_run,
-        roll_out_run,
-    )
+    from gradeschool.verifier.process_labels import count_labels, label_run, trl_row
 
     require_new(output)
     if (rollouts is None) != (model is None):
         raise InputError("--rollouts and -m belong together; give both or none")
     check_sources([run], cli.read_options(dataset))
-    labelled: list[LabelledRow] = []
+    labelled: list[dict[str, Any]] = []
     for each in read_candidates(run, cli.read_options(dataset), cli.warn):
-        labelled += roll_out_run(each, model, rollouts) if model and rollouts else label_run(each)
-    counts = label_counts(labelled)
-    rows = filter(None, (format_row(each, form) for each in labelled))
+        labelled += label_run(each, model, rollouts or 0)
+    counts = count_labels(labelled)
+    rows = filter(None, map(trl_row, labelled)) if form == "trl" else labelled
     _write_lines(output, "".join(f"{json.dumps(row)}\n" for row in rows))
     cli.warn(", ".join(f"{count} {name}" for name, count in counts.items()))

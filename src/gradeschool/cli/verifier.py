@@ -159,7 +159,7 @@ def finetune_command(**options: Any) -> None:
     from gradeschool.verifier.base_model import PREFIX, needs_training_packages
 
     needs_training_packages()
-    from gradeschool.verifier.finetune import Finetuning, finetune
+    from gradeschool.verifier.train import Finetuning, finetune
 
     usual = NEW_MODEL if options["model"].startswith(PREFIX) else {"epochs": 2.0}
     given = {name: value for name, value in options.items() if value is not None}

@@ -19,9 +19,7 @@ from gradeschool.reports.figures import Dot, Panel, draw_curves
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.candidates import one_run
 from gradeschool.scoring.statistics import clustered_wilson, mean_share
-from gradeschool.verifier.rank import count_outcomes, paired_difference, rank_input
-from gradeschool.verifier.reproduce import FIGURES, STAGES, TEST, VOTERS, FigurePoint, Preset
-from gradeschool.verifier.select import (
+from gradeschool.verifier.rank import (
     BEST,
     LOGPROB,
     MAJORITY,
@@ -31,10 +29,14 @@ from gradeschool.verifier.select import (
     ProblemResult,
     auc_of_cases,
     break_even_auc,
+    count_outcomes,
     measure_curves,
+    paired_difference,
     pick,
+    rank_input,
     title_of,
 )
+from gradeschool.verifier.reproduce import FIGURES, STAGES, TEST, VOTERS, FigurePoint, Preset
 
 TOP_VOTERS = (3,)
 VOTER_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100)  # of figure 7b

@@ -13,8 +13,7 @@ from gradeschool.percentages import bounds, decimals, gain, percent
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
-from gradeschool.verifier.rank import Outcomes
-from gradeschool.verifier.select import BEST, DRAWS, MAJORITY, MEAN, title_of
+from gradeschool.verifier.rank import BEST, DRAWS, MAJORITY, MEAN, Outcomes, title_of
 from gradeschool.verifier.step_bench import FOLDS, RESAMPLES
 
 SCORE_NAMES = {"verifier": "verifier", "logprob": "mean logprob"}

@@ -119,7 +119,7 @@ class TrainingRow(NamedTuple):
     drawn: how often the solution was sampled, its weight in the verification loss; 0 for none.
     right_tokens: number of solution tokens whose value should be 1; the rest should be 0. ends: of
     the steps among the solution's tokens. speaks_from: first token of the language loss, None for
-    none. logprob: of the solution (nats) under the initial model, for the pairwise loss.
+    none.
     """
 
     ids: tuple[int, ...]
@@ -128,7 +128,6 @@ class TrainingRow(NamedTuple):
     right_tokens: int = 0
     ends: tuple[int, ...] = ()
     speaks_from: int | None = None
-    logprob: float = 0.0
 
     @property
     def text(self) -> SolutionTokens:

@@ -17,7 +17,6 @@ from gradeschool.verifier.data import Item, Level, Objective
 from gradeschool.verifier.head import Verifier, compute_logits
 
 VERIFICATION, LANGUAGE = "verification", "language"
-BETA = 0.1  # scale of the log-probabilities in direct preference optimization
 
 
 class TrainedModel(nn.Module):
@@ -39,8 +38,7 @@ class TrainedModel(nn.Module):
 
         Attention is causal, so that no token sees the padding behind it. By token: whether the
         language loss covers it (spoken), whether it belongs to a labelled solution, whether its
-        value is learnt, and the target. By row: the last token, how often the solution was drawn,
-        its log-probability under the initial model.
+        value is learnt, and the target. By row: the last token, how often the solution was drawn.
         """
         rows = [row for item in items for row in item]
         width = max(len(row.ids) for row in rows)
@@ -69,7 +67,6 @@ class TrainedModel(nn.Module):
             "targets": (places < column([row.start + row.right_tokens for row in rows])).float(),
             "last": ends - 1,
             "drawn": drawn[:, 0],
-            "initial": torch.tensor([row.logprob for row in rows]),
         }
 
     def counts(self, batch: Mapping[str, Tensor]) -> Tensor:
@@ -100,24 +97,15 @@ class TrainedModel(nn.Module):
                     logits = compute_logits(self.model, tokens, banned, exact=True)
                     chosen = -cross_entropy(logits, ids[solution], reduction="none")
                     by_token = chosen.new_zeros(solution.shape).masked_scatter(solution, chosen)
-                    verification = self._likelihood_loss(by_token.sum(1), batch)
+                    labels = binary_cross_entropy_with_logits(
+                        self.trained.logits(by_token.sum(1)),
+                        batch["targets"].gather(1, batch["last"])[:, 0],
+                        reduction="none",
+                    )
+                    verification = (labels * batch["drawn"]).sum()
                 else:
                     verification = self._value_loss(self.trained.values(states), batch)
         return torch.stack([verification, language])
-
-    def _likelihood_loss(self, logprobs: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
-        """Return the cross-entropy of the labels, or the loss of direct preference optimization.
-
-        The latter trains log-probabilities only; the head then learns the labels from them.
-        """
-        right = batch["targets"].gather(1, batch["last"])[:, 0]
-        pairwise = self.objective == "pairwise"
-        logits = self.trained.logits(logprobs.detach() if pairwise else logprobs)
-        labels = binary_cross_entropy_with_logits(logits, right, reduction="none")
-        if not pairwise:
-            return (labels * batch["drawn"]).sum()
-        gains = BETA * (logprobs - batch["initial"])
-        return labels.sum() / 2 - logsigmoid(gains[0::2] - gains[1::2]).sum()
 
     def _value_loss(self, values: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the squared errors of the values, or of their mean, or the loss of pairs."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, product
@@ -61,44 +61,40 @@ class StepLabels(NamedTuple):
     reason: str = ""
 
 
-class _Unreadable(Exception):
-    """An annotation that cannot be read."""
-
-
 class _Reading(NamedTuple):
-    """A formula's value, and the steps whose results it uses."""
+    """What a number may mean: a formula's value, and the steps whose results it uses."""
 
     formula: int
     uses: Steps
 
 
-class _Results:
-    """The results so far: possible meanings by value."""
+_Results = dict[Fraction, list[_Reading]]  # what the results so far may mean, by value
 
-    def __init__(self) -> None:
-        self.by_value: dict[Fraction, list[_Reading]] = {}
 
-    def add(self, value: Fraction, readings: Iterable[_Reading], step: int) -> None:
-        known = self.by_value.setdefault(value, [])
-        known += [_Reading(reading.formula, reading.uses | {step}) for reading in readings]
+def _add(results: _Results, value: Fraction, readings: Iterable[_Reading], step: int) -> None:
+    results.setdefault(value, []).extend(
+        _Reading(reading.formula, reading.uses | {step}) for reading in readings
+    )
 
-    def read_number(self, value: Fraction) -> list[_Reading]:
-        """Return the readings of a number: a given number, and results with that value."""
-        return [_Reading(_given(value), Steps()), *self.by_value.get(value, ())]
 
-    def read(self, expression: str) -> list[_Reading]:
-        """Return the readings of an expression; raises _Unreadable."""
-        tokens = calculator.tokenize(expression)
-        choices = [self.read_number(_value(each.text)) for each in tokens if each.kind == "num"]
-        found: dict[_Reading, None] = {}
-        for chosen in islice(product(*choices), MOST_READINGS):
-            formula = _compute(tokens, [reading.formula for reading in chosen])
-            if formula is not None:
-                uses = Steps().union(*(reading.uses for reading in chosen))
-                found[_Reading(formula, uses)] = None
-        if not found:
-            raise _Unreadable(expression)
-        return list(found)
+def _read_number(results: _Results, value: Fraction) -> list[_Reading]:
+    """Return the readings of a number: a given number, and results with that value."""
+    return [_Reading(_given(value), Steps()), *results.get(value, ())]
+
+
+def _read(results: _Results, expression: str) -> list[_Reading]:
+    """Return the readings of an expression; raises ValueError if it has none."""
+    tokens = calculator.tokenize(expression)
+    choices = [_read_number(results, _value(each.text)) for each in tokens if each.kind == "num"]
+    found: dict[_Reading, None] = {}
+    for chosen in islice(product(*choices), MOST_READINGS):
+        formula = _compute(tokens, [reading.formula for reading in chosen])
+        if formula is not None:
+            uses = Steps().union(*(reading.uses for reading in chosen))
+            found[_Reading(formula % PRIME, uses)] = None
+    if not found:
+        raise ValueError(expression)
+    return list(found)
 
 
 @lru_cache(100_000)
@@ -108,25 +104,21 @@ def _given(value: Fraction) -> int:
 
 
 def _compute(tokens: Sequence[Token], values: Sequence[int]) -> int | None:
-    """Return an expression modulo PRIME with its numbers replaced; None if it has no value."""
+    """Return an expression with its numbers replaced; None if it has no value."""
     numbers = iter(values)  # the parser takes each number once, in order
-    arithmetic = Arithmetic(lambda _: next(numbers), _combine, _given(Fraction(100)))
-    value = evaluate_tokens(tokens, arithmetic)
-    return None if value is None else value % PRIME
+    return evaluate_tokens(
+        tokens, Arithmetic(lambda _: next(numbers), _combine, _given(Fraction(100)))
+    )
 
 
 def _combine(kind: str, left: int, right: int) -> int:
-    if kind == "plus":
-        return left + right
-    if kind == "minus":
-        return left - right
-    if kind == "times":
-        return left * right % PRIME
     if kind == "floor":
-        raise _Unreadable("a whole-number division")
-    if not right % PRIME:
-        raise ZeroDivisionError
-    return left * pow(right, -1, PRIME) % PRIME
+        raise ValueError("a whole-number division")
+    if kind == "over":
+        if not right % PRIME:
+            raise ZeroDivisionError
+        return left * pow(right, -1, PRIME) % PRIME
+    return left * right % PRIME if kind == "times" else left + (right if kind == "plus" else -right)
 
 
 def _value(text: str) -> Fraction:
@@ -150,20 +142,20 @@ class ReferenceSteps:
                 "every true value; label a run on fresh:SEED or a file from "
                 "`gradeschool data generate`"
             )
-        results = _Results()
+        results: _Results = {}
         self.formulas: set[int] = set()
         for number, line in enumerate(split_steps(problem.solution)[:-1]):
             computations = ANNOTATION.findall(line)
             for expression, written in computations:
-                readings = results.read(expression)
-                results.add(_value(written), readings, number)
+                readings = _read(results, expression)
+                _add(results, _value(written), readings, number)
                 self.formulas |= {reading.formula for reading in readings}
             if not computations:  # "Try 7 meters": a guess in the solution
                 self.formulas |= {_given(_value(text)) for text in NUMBER.findall(line)}
         if not self.formulas:
             raise InputError(f"the solution of problem {problem.id!r} has no annotated step")
         self.gold = _value(problem.gold)
-        self.answers = {reading.formula for reading in results.by_value.get(self.gold, ())}
+        self.answers = {reading.formula for reading in results.get(self.gold, ())}
         self.answers |= {_given(self.gold)} & self.formulas  # a guessed answer
 
 
@@ -183,7 +175,7 @@ def label_steps(
     steps = split_steps(solution)
     if not steps or not steps[-1].startswith(MARKER):
         return StepLabels(steps, None, NO_ANSWER)
-    results = _Results()
+    results: _Results = {}
     reasons: dict[int, str] = {}
     unlike: set[int] = set()  # steps whose quantity is not in the reference
     used: set[int] = set()
@@ -196,8 +188,8 @@ def label_steps(
             elif reason:
                 reasons[number] = reason
         answer = _value(steps[-1].removeprefix(MARKER))
-        readings = results.read_number(answer)
-    except (_Unreadable, ValueError, ZeroDivisionError) as error:
+        readings = _read_number(results, answer)
+    except (ValueError, ZeroDivisionError) as error:
         return StepLabels(steps, None, f"cannot be read: {error}")
     right = [reading.uses for reading in readings if reading.formula in reference.answers]
     if right:
@@ -215,20 +207,20 @@ def _judge(
     """Return the steps that a right line uses, and why it is wrong ("" for right)."""
     annotations = list(ANNOTATION.finditer(line))
     if line.count(calculator.OPEN) != len(annotations):
-        raise _Unreadable("an annotation that does not end")
+        raise ValueError("an annotation that does not end")
     uses, reason = Steps(), ""
     for match in annotations:
         value, result = _value(match[2]), calculator.evaluate(match[1])
         if result is None:
-            raise _Unreadable(f"{match[0]} has no result")
+            raise ValueError(f"{match[0]} has no result")
         if calculator.format_value(result) != match[2] and result != value:
             return Steps(), f"false arithmetic: {match[0]}"
         shown = SHOWN.match(line, match.end())
         if shown and _value(shown[1]) != value:
             return Steps(), f"{match[0]} is copied as {shown[1]}"
-        readings = results.read(match[1])
+        readings = _read(results, match[1])
         true = [reading for reading in readings if reading.formula in reference.formulas]
-        results.add(value, true or readings, number)
+        _add(results, value, true or readings, number)
         if true:
             uses |= min((reading.uses for reading in true), key=len)
         else:
@@ -236,7 +228,7 @@ def _judge(
     if annotations:
         return (Steps(), reason) if reason else (uses, "")
     for text in (found.rstrip(".") for found in NUMBER.findall(line)):
-        readings = results.read_number(_value(text))
+        readings = _read_number(results, _value(text))
         if not any(reading.formula in reference.formulas for reading in readings):
             return Steps(), f"{text} comes from nowhere"
     return uses, ""
@@ -245,87 +237,85 @@ def _judge(
 # Runs with labelled steps
 
 
-class LabelledRow(NamedTuple):
-    """A completion with the labels of its steps. right: whether its final answer is right."""
+def label_run(
+    run: CandidateRun, model: str | None = None, rollouts: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Yield the labelled completions of a run on fresh problems, or on any by roll-outs.
 
-    key: str
-    problem: Problem
-    sample: int
-    right: bool
-    labels: StepLabels
-
-
-def label_run(run: CandidateRun) -> Iterator[LabelledRow]:
-    """Yield the labelled completions of a run on fresh problems; raises InputError for others."""
+    model: the one that continues, as for `-m`, see `roll_out`. Of a row, first_wrong is the first
+    wrong step from 0, NO_ERROR for none, None for undecided, and `reason` why. Raises InputError
+    for problems that are not fresh, and if the model does not answer.
+    """
+    reached = roll_out(run, model, rollouts) if model else {}
     for problem, candidates in run.answered:
-        reference = ReferenceSteps(problem)
-        labels = {text: label_steps(text, problem, reference)
-                  for text in dict.fromkeys(each.text for each in candidates)}  # fmt: skip
+        reference = None if model else ReferenceSteps(problem)
+        known: dict[str, StepLabels] = {}
         for each in candidates:
-            yield LabelledRow(each.key, problem, each.sample, each.right, labels[each.text])
+            if reference is not None and each.text not in known:
+                known[each.text] = label_steps(each.text, problem, reference)
+            elif reference is None:
+                steps = split_steps(each.text)
+                marks = [reached[problem.id, _begun(steps, end)] for end in range(1, len(steps))]
+                marks.append(each.right)
+                wrong = marks.index(False) if False in marks else NO_ERROR
+                reason = "" if wrong == NO_ERROR else NOT_REACHED
+                known[each.text] = StepLabels(steps, wrong, reason)
+            steps, first_wrong, reason = known[each.text]
+            yield {
+                "key": each.key, "problem_id": problem.id, "sample": each.sample,
+                "question": problem.question, "steps": list(steps), "correct": each.right,
+                "first_wrong": first_wrong, "reason": reason,
+            }  # fmt: skip
 
 
-def roll_out_run(run: CandidateRun, spec: str, rollouts: int) -> Iterator[LabelledRow]:
-    """Yield the completions of a run with labels by roll-outs, as in Math-Shepherd.
+def roll_out(run: CandidateRun, model: str, rollouts: int) -> dict[tuple[str, str], bool]:
+    """Return whether a right answer was reached from each beginning, as in Math-Shepherd.
 
     A step is right if one of `rollouts` continuations of the text up to it reaches the right answer
     (the hard estimate of Wang et al. 2024, arXiv 2312.08935); the first that none continues rightly
-    is the first wrong one. spec: the model that continues, as for `-m`, with the calculator. The
-    prompt is that of `openai/2021`. Raises InputError if the model does not answer.
+    is the first wrong one. The model has the calculator, and the prompt of `openai/2021`.
     """
     begun = {
         (problem.id, written): (problem, Prompt(text=f"{problem.question}\n{written}"))
         for problem, candidates in run.answered
         for steps in (split_steps(each.text) for each in candidates)
-        for written in ("\n".join([*steps[:end], ""]) for end in range(1, len(steps)))
+        for written in (_begun(steps, end) for end in range(1, len(steps)))
     }
     decoding = Decoding(ROLL_OUT_TEMPERATURE, max_tokens=ROLL_OUT_TOKENS)
-    found = ask_model(spec, list(begun.values()), rollouts, decoding, calculator=True)
-    reached = {
+    found = ask_model(model, list(begun.values()), rollouts, decoding, calculator=True)
+    return {
         (id, written): any(judge(written + reply, problem, run.scorer).correct for reply in replies)
         for ((id, written), (problem, _)), replies in zip(begun.items(), found, strict=True)
     }
-    for problem, candidates in run.answered:
-        for each in candidates:
-            steps = split_steps(each.text)
-            marks = [reached[problem.id, "\n".join([*steps[:end], ""])]
-                     for end in range(1, len(steps))]  # fmt: skip
-            wrong = [number for number, mark in enumerate([*marks, each.right]) if not mark]
-            labels = StepLabels(steps, *((wrong[0], NOT_REACHED) if wrong else (NO_ERROR, "")))
-            yield LabelledRow(each.key, problem, each.sample, each.right, labels)
 
 
-def label_counts(rows: Iterable[LabelledRow]) -> Counter[str]:
+def _begun(steps: Sequence[str], end: int) -> str:
+    return "\n".join([*steps[:end], ""])
+
+
+def count_labels(rows: Iterable[Mapping[str, Any]]) -> Counter[str]:
     """Return how many solutions are right, wrong and undecided."""
     counts: Counter[str] = Counter()
     for row in rows:
         counts["solutions"] += 1
-        counts["steps"] += len(row.labels.steps)
-        if row.labels.first_wrong is None:
+        counts["steps"] += len(row["steps"])
+        if row["first_wrong"] is None:
             counts["not decided"] += 1
-        elif row.labels.first_wrong == NO_ERROR:
+        elif row["first_wrong"] == NO_ERROR:
             counts["without a wrong step"] += 1
         else:
             counts["with a wrong step"] += 1
-            counts["with a wrong step and a right answer"] += row.right
+            counts["with a wrong step and a right answer"] += row["correct"]
     return counts
 
 
-def format_row(row: LabelledRow, form: str) -> dict[str, Any] | None:
-    """Return a row as JSON: in the form "gradeschool", which keeps everything, or "trl".
+def trl_row(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return a row as TRL's stepwise supervision (docs/source/dataset_formats.md).
 
-    The latter is TRL's stepwise supervision (docs/source/dataset_formats.md), which has no row for
-    an undecided solution, and ends with the first wrong step.
+    It ends with the first wrong step; None for an undecided solution.
     """
-    steps, wrong, reason = row.labels
-    if form == "gradeschool":
-        return {
-            "key": row.key, "problem_id": row.problem.id, "sample": row.sample,
-            "question": row.problem.question, "steps": list(steps), "correct": row.right,
-            "first_wrong": wrong, "reason": reason,
-        }  # fmt: skip
+    wrong, steps = row["first_wrong"], row["steps"]
     if wrong is None:
         return None
     marks = [True] * len(steps) if wrong == NO_ERROR else [*[True] * wrong, False]
-    written = list(steps[: len(marks)])
-    return {"prompt": row.problem.question, "completions": written, "labels": marks}
+    return {"prompt": row["question"], "completions": steps[: len(marks)], "labels": marks}

@@ -1,14 +1,22 @@
-"""Measure a verifier at test time: every strategy that picks one of N answers.
+"""Measure a verifier at test time: every strategy that picks one of N answers, by rank or vote.
 
 It needs only recorded scores, not a model. Every problem counts once, whatever its number of
-completions; intervals and tests are over problems.
+completions; intervals and tests are over problems. For fewer completions than a problem has, a
+result is the mean over subsets: over all of them for the best by a score, which has a closed form,
+over random ones for votes.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from math import comb, exp
 from pathlib import Path
+from random import Random
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
@@ -16,7 +24,7 @@ from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.verifier_scores import ScoreRow, choose_scores, scores_path
 from gradeschool.percentages import gain
-from gradeschool.scoring.at_k import steps
+from gradeschool.scoring.at_k import pass_at_k, steps
 from gradeschool.scoring.candidates import CandidateRun, one_run
 from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import split_run
@@ -24,30 +32,299 @@ from gradeschool.scoring.statistics import (
     Interval,
     ProblemPair,
     clustered_wilson,
+    interval_of_mean,
     mean_difference,
     mean_share,
     paired_interval,
     wilson_of_mean,
 )
 from gradeschool.verifier.scores import add_scores, is_model, load_scorer
-from gradeschool.verifier.select import (
-    BEST,
-    LOGPROB,
-    MAJORITY,
-    MEAN,
-    SCORES,
-    SHARE,
-    TOP,
-    VERIFIER,
-    Option,
-    ProblemResult,
-    RankedProblem,
-    auc_of_cases,
-    break_even_auc,
-    measure_curves,
-    pick,
-    title_of,
-)
+
+LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every other vote's
+DRAWS = 20  # random subsets of a problem's completions, for votes among fewer than all
+LEAST_ODDS = 1e-3  # a probability is at least this far from 0 and 1
+MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
+TOP, SHARE, LOGPROB, VERIFIER = "top", "share", "logprob", "verifier"
+SHARE_WEIGHT = 0.2  # of an answer's share of the completions, beside the score
+# name -> its title, and its heading in narrow columns
+STRATEGIES = {
+    MEAN: ("one completion (mean test@1)", "one"),
+    MAJORITY: ("majority vote", "majority"),
+    BEST: ("best by verifier", "best"),
+    TOP: ("vote of the verifier's top {k}", "top {k}"),  # as "top 5", for k = 5
+    "weighted": ("verifier-weighted vote", "weighted"),
+    "odds": ("odds-weighted vote, p/(1-p)", "odds"),
+    SHARE: (f"score + {SHARE_WEIGHT} x answer's share", "+ share"),
+    LOGPROB: ("best by mean logprob", "logprob"),
+    "probable": ("vote weighted by exp(mean logprob)", "p vote"),
+    COVERAGE: ("any right (coverage)", "any"),
+}
+
+
+class Option(NamedTuple):
+    """One completion of a problem.
+
+    answer: as the scorer compares it; None if there is none, in which case the completion does not
+    vote. score: of the verifier. logprob: the mean over its tokens under the generator.
+    """
+
+    answer: str | None
+    right: bool
+    score: float = 0.0
+    logprob: float = 0.0
+
+
+def _odds(option: Option) -> float:
+    share = min(max(option.score, LEAST_ODDS), 1 - LEAST_ODDS)
+    return share / (1 - share)
+
+
+# What completions are ordered by.
+SCORES: dict[str, Callable[[Option], float]] = {
+    VERIFIER: lambda option: option.score,
+    LOGPROB: lambda option: option.logprob,
+}
+# The weight of a completion's vote.
+WEIGHTS: dict[str, Callable[[Option], float]] = {
+    MAJORITY: lambda option: 1.0,
+    "weighted": lambda option: option.score if option.score > 0 else LEAST_WEIGHT,
+    "odds": _odds,
+    "probable": lambda option: exp(option.logprob),
+}
+BY_LOGPROB = (LOGPROB, "probable")  # need log-probabilities
+
+
+def title_of(strategy: str, short: bool = False) -> str:
+    """Return the title of a strategy; short: for narrow columns."""
+    name, _, k = strategy.partition(" ")
+    return STRATEGIES[name][short].format(k=k)
+
+
+class RankedProblem(NamedTuple):
+    """A problem (its id) with its completions, in the order of their numbers.
+
+    unique: number of distinct texts.
+    """
+
+    problem: str
+    options: Sequence[Option]
+    unique: int = 0
+
+
+class ProblemResult(NamedTuple):
+    """One problem: by strategy, the probability of a right answer for each number of completions.
+
+    ns: those numbers; the last is all of its completions.
+    """
+
+    case: RankedProblem
+    ns: Sequence[int]
+    by_strategy: Mapping[str, Sequence[float]]
+
+
+def pick(
+    case: RankedProblem,
+    has_logprob: bool,
+    ns: Sequence[int],
+    voters: Sequence[int] = (5,),
+    seed: int = 0,
+) -> ProblemResult:
+    """Return the results of every strategy on one problem, for each number n of its completions.
+
+    voters: numbers k of the verifier's best completions that vote; seed: of the random subsets.
+    A vote goes to the answer with the largest sum of weights; a tie to the answer seen first, among
+    the verifier's best k to the one with the highest score. Votes of all subsets are over the same
+    random subsets.
+    """
+    options, count = case.options, len(case.options)
+    sizes = sorted({n for n in ns if n < count} | {count})
+    source = Random(f"{seed} {case.problem}")  # noqa: S311  (statistics, no secret)
+    everyone = list(range(count))
+    orders = [source.sample(everyone, count) for _ in range(DRAWS)]
+    answers = [option.answer for option in options]
+    right = {option.answer: option.right for option in options} | {None: False}
+    votes = {name: [weigh(option) for option in options] for name, weigh in WEIGHTS.items()
+             if has_logprob or name not in BY_LOGPROB}  # fmt: skip
+    by_rank = sorted(everyone, key=lambda index: -options[index].score)
+    ranks = {index: rank for rank, index in enumerate(by_rank)}
+    correct = sum(option.right for option in options)
+    found: dict[str, list[float]] = {
+        MEAN: [correct / count] * len(sizes),
+        COVERAGE: [float(pass_at_k(count, correct, n)) for n in sizes],
+    }
+    for n in sizes:
+        drawn = [order[:n] for order in orders]
+        if n in (1, count):
+            drawn = [everyone] if n == count else [[index] for index in everyone]
+        ranked = [sorted(chosen, key=ranks.__getitem__) for chosen in drawn]
+        ballots = [(name, partial(_elect, answers, weights), drawn)
+                   for name, weights in votes.items()]  # fmt: skip
+        ballots += [
+            (f"{TOP} {k}", partial(_elect, answers, votes[MAJORITY]), [best[:k] for best in ranked])
+            for k in voters
+        ]
+        ballots += [(SHARE, partial(_elect_by_share, options), drawn)]
+        for name, elect, chosen in ballots:
+            elected = [elect(each) for each in chosen]
+            share = sum(right[answer] for answer in elected) / len(elected)
+            found.setdefault(name, []).append(share)
+    for name, score in SCORES.items():
+        if has_logprob or name not in BY_LOGPROB:
+            scores = [score(option) for option in options]
+            by_score = BEST if name == VERIFIER else name
+            found[by_score] = [best_of(options, scores, n) for n in sizes]
+    ordered = {name: found[name] for kind in STRATEGIES for name in found
+               if name.partition(" ")[0] == kind}  # fmt: skip
+    return ProblemResult(case, sizes, ordered)
+
+
+def _elect(
+    answers: Sequence[str | None], weights: Sequence[float], chosen: Sequence[int]
+) -> str | None:
+    """Return the answer with the largest sum of weights, the first of equals; None without any."""
+    sums: dict[str, float] = {}
+    for index in chosen:
+        if (answer := answers[index]) is not None:
+            sums[answer] = sums.get(answer, 0.0) + weights[index]
+    return max(sums, key=sums.__getitem__, default=None)
+
+
+def _elect_by_share(options: Sequence[Option], chosen: Sequence[int]) -> str | None:
+    """Return the answer with the highest score + SHARE_WEIGHT x its share of the completions."""
+    counts = Counter(options[index].answer for index in chosen)
+    counts[None] = 0
+    best: dict[str | None, float] = {}
+    for index in chosen:
+        answer, score = options[index].answer, options[index].score
+        best[answer] = max(best.get(answer, score), score)
+    return max(best, key=lambda answer: best[answer] + SHARE_WEIGHT * counts[answer] / len(chosen))
+
+
+def best_of(options: Sequence[Option], scores: Sequence[float], n: int) -> float:
+    """Return the probability that the best by these scores is right, over all subsets of n.
+
+    For equal scores, the earlier completion is the better one.
+    """
+    count = len(options)
+    order = sorted(range(count), key=lambda index: -scores[index])
+    subsets = comb(count, n)
+    return sum(comb(count - 1 - rank, n - 1) / subsets
+               for rank, index in enumerate(order) if options[index].right)  # fmt: skip
+
+
+# AUC
+
+
+class ScoreAuc(NamedTuple):
+    """The AUC of a score: over all completions, and the mean within `problems` that have one."""
+
+    overall: float | None
+    within: float | None
+    within_ci95: Interval | None
+    problems: int
+
+
+def auc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
+    """Return the probability that a right completion scores above a wrong one; ties count half.
+
+    The Mann-Whitney statistic over the number of pairs; None if there are no pairs.
+    """
+    above = [score for score, is_right in zip(scores, right, strict=True) if is_right]
+    below = sorted(score for score, is_right in zip(scores, right, strict=True) if not is_right)
+    if not above or not below:
+        return None
+    wins = sum(bisect_left(below, score) + bisect_right(below, score) for score in above)
+    return wins / (2 * len(above) * len(below))
+
+
+def measure_auc(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> ScoreAuc:
+    """Return the AUC of the scores of problems, each (scores, right)."""
+    overall = auc([score for scores, _ in problems for score in scores],
+                  [label for _, labels in problems for label in labels])  # fmt: skip
+    aucs = [value for scores, right in problems if (value := auc(scores, right)) is not None]
+    if not aucs:
+        return ScoreAuc(overall, None, None, 0)
+    interval = Interval(0.0, 1.0) if len(aucs) == 1 else interval_of_mean(aucs, 0.0)
+    return ScoreAuc(overall, sum(aucs) / len(aucs), interval, len(aucs))
+
+
+def auc_of_cases(name: str, cases: Sequence[RankedProblem]) -> ScoreAuc:
+    """Return the AUC of a score in SCORES."""
+    score = SCORES[name]
+    return measure_auc([([score(option) for option in case.options],
+                         [option.right for option in case.options]) for case in cases])  # fmt: skip
+
+
+def break_even_auc(cases: Sequence[RankedProblem]) -> float | None:
+    """Return the AUC within problems at which the best of all completions equals the majority vote.
+
+    Of a selector whose scores are normal, with one distance between right and wrong completions in
+    all problems. None if the majority is right more often than any selector can be.
+    """
+    majority = 0.0
+    counts: Counter[tuple[int, int]] = Counter()  # problems by right and all completions
+    for case in cases:
+        answers, every = [option.answer for option in case.options], range(len(case.options))
+        winner = _elect(answers, [1.0] * len(answers), every)
+        majority += any(option.right for option in case.options
+                        if option.answer == winner is not None)  # fmt: skip
+        counts[sum(option.right for option in case.options), len(answers)] += 1
+    normal, step = NormalDist(), 0.1
+    places = [step * place for place in range(-50, 130)]
+    below = [normal.cdf(place) for place in places]
+
+    def best(distance: float) -> float:
+        shifted = [(normal.pdf(place - distance), normal.cdf(place - distance)) for place in places]
+        total = 0.0
+        for (right, size), problems in counts.items():
+            if right == size:
+                total += problems
+            elif right:
+                total += problems * sum(
+                    right * density * share ** (right - 1) * low ** (size - right) * step
+                    for (density, share), low in zip(shifted, below, strict=True)
+                )
+        return total
+
+    low, high = 0.0, 6.0
+    if best(high) <= majority:
+        return None
+    if best(low) >= majority:
+        return 0.5
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (low, middle) if best(middle) >= majority else (middle, high)
+    return normal.cdf(high / 2**0.5)
+
+
+# Curves
+
+
+class CurvePoint(NamedTuple):
+    """One point of a curve; n: number of completions."""
+
+    n: int
+    problems: int
+    accuracy: float
+    ci95: Interval
+
+
+def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
+    """Return the points of every strategy; a problem counts up to its number of completions."""
+    curves: dict[str, list[CurvePoint]] = {name: [] for name in picked[0].by_strategy}
+    for n in steps(most):
+        enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
+        count = len(enough)
+        for name, points in curves.items():
+            values = [outcome.by_strategy[name][place] for outcome, place in enough]
+            # Disjoint sets of completions over which a problem's value is a mean.
+            groups = most if name == MEAN else max(1, most // n)
+            interval = wilson_of_mean(values, count * groups)
+            points.append(CurvePoint(n, count, sum(values) / count, interval))
+    return curves
+
+
+# The whole ranking
 
 # What the conclusion recommends, where its gain over the majority is certain.
 CHOOSABLE = (BEST, "weighted", "odds", SHARE, TOP, LOGPROB, "probable")

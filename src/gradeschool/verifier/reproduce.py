@@ -21,7 +21,7 @@ from gradeschool.atomic import FolderLock, write_json
 from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
 from gradeschool.formats.own_run import read_json
 from gradeschool.signals import stop_flag
-from gradeschool.verifier.select import BEST, COVERAGE, MAJORITY, STRATEGIES
+from gradeschool.verifier.rank import BEST, COVERAGE, MAJORITY, STRATEGIES
 from gradeschool.worker import python_command, python_environment
 
 STAGES = "stages"  # the folder of the stages' logs and results

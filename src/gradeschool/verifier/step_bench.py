@@ -34,8 +34,8 @@ from gradeschool.percentages import count
 from gradeschool.protocols.processbench import majority
 from gradeschool.scoring.statistics import bootstrap
 from gradeschool.verifier.data import QuestionSolution, encode_pairs, step_ends
+from gradeschool.verifier.rank import auc
 from gradeschool.verifier.scores import StepReader, TokenReader, load_verifier
-from gradeschool.verifier.select import auc
 
 RESAMPLES = 2_000
 FOLDS = 2

@@ -1,4 +1,4 @@
-"""Trainings by transformers' Trainer: settings, optimizer, folder; and `verifier train`.
+"""Trainings by transformers' Trainer: `verifier finetune` and `verifier train`.
 
 DDP, FSDP, DeepSpeed, accumulation, checkpoints, early stopping and trackers are the Trainer's and
 accelerate's. Ours are the losses, a head with its own learning rate, and what the folder says.
@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -30,18 +30,22 @@ from transformers import (
 )
 
 from gradeschool.atomic import FolderLock, append_lines, write_json
+from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import dataset_of, fingerprint, read_json
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
+from gradeschool.problem import MARKER
 from gradeschool.scoring.candidates import CandidateRun, count_labels, describe_labels, one_run
 from gradeschool.signals import stop_flag
 from gradeschool.verifier.base_model import (
+    VOCABULARY,
     BaseModel,
     add_lora,
     drop_residuals,
     identify_model,
+    load_base,
     load_folder,
     save_folder,
 )
@@ -53,12 +57,13 @@ from gradeschool.verifier.data import (
     QuestionSolution,
     Supervision,
     encode_pairs,
+    language_items,
     use_chat,
     verifier_items,
 )
 from gradeschool.verifier.head import Verifier, new_verifier, read_logprobs, read_values
 from gradeschool.verifier.losses import LANGUAGE, VERIFICATION, TrainedModel
-from gradeschool.verifier.select import measure_auc
+from gradeschool.verifier.rank import measure_auc
 
 LOSSES = "losses.jsonl"
 BETAS, MOMENTUM = (0.9, 0.95), 0.95
@@ -67,7 +72,7 @@ SHOW_SECONDS = 10.0
 PROBED = 4_000  # solutions from which --init-row probe fits the head
 LEAST_HEAD_LR = 1e-3  # by default: at 1e-5 a head cannot move
 ROW_SHARE = 0.1  # of the head's learning rate, for the reserved token's row
-EVALUATIONS = 10  # by --dev
+EVALUATIONS, PATIENCE = 10, 3  # by --dev: in all, and without a better one before the end
 AUC = "auc_within"
 CONSTANT = 0.97  # of a constant's squared error; above, a verifier has learnt next to nothing
 # The identity in run.json of a model that ran locally: engine, name and digest of its files.
@@ -81,9 +86,8 @@ class TrainingSettings:
 
     limit: use only the first problems. batch: items of an update. micro_batch: items of a pass;
     larger batches accumulate gradients. The learning rate `lr` rises over `warmup` updates and
-    falls linearly to 0. precision: of the passes, None for bfloat16 on a GPU and on CPUs that
-    multiply it. lora: the rank of adapters, None to train all weights. chat: the question is a
-    user's turn, by the model's chat template.
+    falls linearly to 0. lora: the rank of adapters, None to train all weights. chat: the question
+    is a user's turn, by the model's chat template.
     """
 
     limit: int | None = None
@@ -95,7 +99,6 @@ class TrainingSettings:
     warmup: int = 0
     dropout: float = 0.0
     seed: int = 0
-    precision: Literal["float32", "bfloat16"] | None = None
     lora: int | None = None
     chat: bool = False
     gradient_checkpointing: bool = False
@@ -114,7 +117,7 @@ class Prepared(NamedTuple):
     """A training ready to begin.
 
     save: writes the trained model to a folder, given the final losses. evaluate: returns the AUC of
-    the model, whose best weights are kept; see `VerifierTraining.patience`.
+    the model, whose best weights are kept; the training ends after PATIENCE without a better one.
     """
 
     base: BaseModel
@@ -250,8 +253,7 @@ class OwnTrainer(Trainer):
             gradient_accumulation_steps=passes,
             learning_rate=settings.lr,
             warmup_steps=settings.warmup,
-            bf16=(settings.precision or precision_on("cuda" if on_gpu else "cpu", self.weights))
-            == "bfloat16",
+            bf16=precision_on("cuda" if on_gpu else "cpu", self.weights) == "bfloat16",
             use_cpu=not on_gpu,
             seed=settings.seed % 2**32,
             save_steps=every,
@@ -277,7 +279,7 @@ class OwnTrainer(Trainer):
             data_collator=prepared.model.collate,
             train_dataset=items,
             eval_dataset=items[:1] if measures else None,
-            callbacks=[EarlyStoppingCallback(getattr(settings, "patience", 0))] if measures else [],
+            callbacks=[EarlyStoppingCallback(PATIENCE)] if measures else [],
         )
         self.remove_callback(PrinterCallback)
         self.remove_callback(ProgressCallback)
@@ -442,6 +444,57 @@ def orthogonalize(matrices: Any) -> Any:
     return wide if is_wide else wide.mT
 
 
+# Fine-tuning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finetuning(TrainingSettings):
+    """The settings of a fine-tuning.
+
+    model: a folder, a FILE.gguf or "new:SIZE". loss_on: "both", the paper's, learns the question
+    too; "answer" replaces the solution by its final answer, for the ablation without steps.
+    """
+
+    model: str
+    dataset: str
+    loss_on: Literal["solution", "both", "answer"] = "both"
+    vocabulary: int = VOCABULARY
+
+
+def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
+    """Fine-tune a model into the job's folder; see `run_training`.
+
+    Raises InputError for a model, dataset or setting that cannot be used.
+    """
+    identity = identify_model(settings.model)  # raises its errors before a dataset is fetched
+    data = load_dataset(settings.dataset)
+    problems = data.problems[: settings.limit]
+    if settings.loss_on == "answer":
+        problems = tuple(replace(each, solution=f"{MARKER} {each.gold}") for each in problems)
+    facts = {
+        **asdict(settings),
+        "model_files": identity,
+        "dataset_sha256": data.sha256,
+        "problems": len(problems),
+    }
+
+    def prepare() -> Prepared:
+        texts = [f"{problem.question}\n{problem.solution}" for problem in problems]
+        base = load_base(settings.model, texts, settings.vocabulary, settings.seed)
+        if settings.chat:
+            use_chat(base.tokenizer, settings.model)
+        whole = settings.loss_on == "both"
+        items, left_out = language_items(base.tokenizer, problems, base.context, whole)
+        adapters = change_model(base.model, settings)
+
+        def save(folder: Path, losses: Mapping[str, float]) -> None:
+            save_folder(base, folder, adapters)
+
+        return Prepared(base, TrainedModel(base.model), items, save, left_out)
+
+    return run_training(job, settings, facts, prepare)
+
+
 # A verifier
 
 
@@ -455,8 +508,7 @@ class VerifierTraining(TrainingSettings):
     `verifier_items`; None for the reference solutions, with the level "likelihood" the right
     samples. head_lr: see `OwnTrainer.create_optimizer`; None for lr, but at least LEAST_HEAD_LR.
     init_row: "probe" begins the head from a ridge regression on mean states. dev: a run on other
-    problems, by whose AUC within problems the best weights are kept; the training ends after
-    `patience` evaluations without a better one.
+    problems, by whose AUC within problems the best weights are kept.
     """
 
     generator: str
@@ -470,7 +522,6 @@ class VerifierTraining(TrainingSettings):
     head_lr: float | None = None
     init_row: Literal["random", "probe"] = "random"
     dev: str | None = None
-    patience: int = 3
 
 
 def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, Any]:
@@ -485,6 +536,11 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
         raise InputError(
             "--init-row probe fits the row of a token, which --level likelihood does not use; "
             "leave it out"
+        )
+    if settings.objective == "pairwise" and is_likelihood:
+        raise InputError(
+            "--objective pairwise compares values, which --level likelihood has none of; give "
+            "another --level, or train by DPO (TRL) and rank with --generator"
         )
     language: Language | None = settings.language or ("right" if is_likelihood else "reference")
     if settings.objective != "joint":
@@ -531,7 +587,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             by_step=level == "step", seed=settings.seed,
         )  # fmt: skip
         job.note(describe_labels(labels))
-        items = _begin(verifier, items, settings, job.note)
+        _begin(verifier, items, settings, job.note)
         adapters = change_model(base.model, settings)
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
@@ -548,9 +604,9 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
 
 def _begin(
-    verifier: Verifier, items: list[Item], settings: VerifierTraining, note: Note
-) -> list[Item]:
-    """Fit the head's beginning; return the items, with initial log-probabilities if needed."""
+    verifier: Verifier, items: Sequence[Item], settings: VerifierTraining, note: Note
+) -> None:
+    """Fit the head's beginning."""
     verifier.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     rows = list(dict.fromkeys(row for item in items for row in item if row.drawn))
     if settings.init_row == "probe":
@@ -558,15 +614,10 @@ def _begin(
         verifier.fit_row([row.text for row in some], [row.is_right for row in some])
         note(f"the head begins from a probe of {len(some):,} solutions")
     if verifier.kind == LIKELIHOOD:
-        pairwise = settings.objective == "pairwise"
-        some = rows if pairwise else rows[: max(64, settings.batch)]
+        some = rows[: max(64, settings.batch)]
         values = read_logprobs(verifier.model, [row.text for row in some], verifier.token_id)
-        sums = {row: sum(each) for row, each in zip(some, values, strict=True)}
-        verifier.fit_start(list(sums.values()))
-        if pairwise:
-            items = [tuple(row._replace(logprob=sums[row]) for row in item) for item in items]
+        verifier.fit_start(list(map(sum, values)))
     verifier.train()
-    return items
 
 
 def _warn_of_heads(
