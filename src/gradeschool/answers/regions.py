@@ -40,12 +40,15 @@ MARKS: tuple[tuple[str, str], ...] = (
     # Harmony's words without its marks, as they are decoded without special tokens.
     (r"\A\s{0,9}analysis(?=[A-Z\d\s]).*?(?=assistantfinal)", r"assistantfinal"),
 )
-# One of these is in every mark.
+# In every mark there is "<" or one of the others, and one of the thoughts.
+OTHER_SIGNS = ("hink]", "HINK]", "\u25c1", "process:", "assistantfinal")
 THOUGHT_SIGNS = (
     "hink", "HINK", "hought", "eason", "eflection", "nalysis", "nternal", "cratchpad", "unused9",
     "channel|>", "_of_", "eliberation", "onologue", "cot", "RESPONSE", "sponse:",
 )  # fmt: skip
-ROLE_SIGNS = ("|>", "s>", "INST]", "_turn>", "｜>", "user\n", "human\n")
+# ... and in the mark of every turn, ">" and one of these, or one of the others.
+ROLE_SIGNS = ("|>", "s>", "_turn>", "｜>")
+OTHER_ROLE_SIGNS = ("INST]", "user\n", "human\n")
 
 
 @cache
@@ -75,10 +78,10 @@ def thinking_spans(text: str, marks: Marks = ()) -> tuple[list[tuple[int, int]],
     """
     spans: list[tuple[int, int]] = []
     opened = None
-    bracketed = "<" in text or "[" in text or "\u25c1" in text
-    if not marks and not (bracketed or "process:" in text or "assistantfinal" in text):
-        return spans, opened
-    if not marks and not any(map(text.__contains__, THOUGHT_SIGNS)):
+    if not marks and not (
+        ("<" in text or any(map(text.__contains__, OTHER_SIGNS)))
+        and any(map(text.__contains__, THOUGHT_SIGNS))
+    ):
         return spans, opened
     for mark in _mark_pattern(tuple(marks)).finditer(text):
         if mark["opening"]:
@@ -230,7 +233,10 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
             start = end if spans else opened + len(unfinished_mark(text, marks))
         elif spans and not shown[start : spans[0][0]].strip():
             start = max(start, spans[0][1])
-    if any(map(text.__contains__, ROLE_SIGNS)) and (role := _first(ROLES, shown, start)):
+    if (
+        (">" in text and any(map(text.__contains__, ROLE_SIGNS)))
+        or any(map(text.__contains__, OTHER_ROLE_SIGNS))
+    ) and (role := _first(ROLES, shown, start)):
         end = role.start()
     if "\n" in text:
         end = _other_question(shown, start, _run_on(shown, start, end, question), question)
@@ -299,7 +305,7 @@ def _run_on(text: str, start: int, end: int, question: str) -> int:
 
 def _other_question(text: str, start: int, end: int, question: str) -> int:
     """Return where a paragraph after an answer asks something else, without a label."""
-    if text.find("?", start, end) < 0 and "nswer:" not in text:  # most texts
+    if "\n\n" not in text or (text.find("?", start, end) < 0 and "nswer:" not in text):
         return end
     for match in islice(ASKING.finditer(text, start, end), MOST_LABELS):
         place, asks = match.start(), match[1]
@@ -309,12 +315,12 @@ def _other_question(text: str, start: int, end: int, question: str) -> int:
         answered = STATED.search(before.rpartition("\n")[2]) is not None
         if match[2] and HOW_MUCH.search(asks) and not DIGIT.search(asks):
             continue  # a part of the problem
-        words, familiar = _words(asks), _words(f"{question} {before}")
+        if not answered and (not match[2] or asks[0].isdigit() or not DIGIT.search(before)):
+            continue
+        words = _words(asks)
         if not answered:
             words = {word for word in words if word.isalpha()}
-            if asks[0].isdigit() or not (match[2] and words and DIGIT.search(before)):
-                continue
-        if len(words & familiar) < RELATED * len(words):
+        if len(words & _words(f"{question} {before}")) < RELATED * len(words):
             return place
     return end
 

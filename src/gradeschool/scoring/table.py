@@ -133,6 +133,7 @@ class ScorerSet:
                 golds.append(references)
             by_function = list(zip(*golds, strict=True))
             columns = [b""] * len(self.names)
+            nothing = bytes([NO_ANSWER]) * len(texts)
             for extract, comparisons in self._extractions.items():
                 answers: list[Answer | None] = []
                 extracted_with: Sequence[str | None] = ()
@@ -143,7 +144,7 @@ class ScorerSet:
                             raise ScorerFailure("a gold cannot be read")
                         if column != extracted_with:
                             answers, extracted_with = list(map(extract, texts, column)), column
-                        outcomes = bytes([
+                        outcomes = nothing if not any(answers) else bytes([
                             NO_ANSWER if answer is None
                             else CORRECT if compare(answer.value, reference)
                             else WRONG
