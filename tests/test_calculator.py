@@ -19,7 +19,6 @@ from gradeschool.calculator import (
     format_value,
 )
 
-ANNOTATION = re.compile(r"<<([^<>]*)=([^<>=]*)>>")
 SIGNS = "0123456789.,+-*/()%$ ="
 HOSTILE = (
     "9**9**9**9", "9" * 10_000, "(" * 10_000, "((((" * 49, "-" * 10_000, "1," * 5_000, "1" * 31,
@@ -47,13 +46,6 @@ def test_every_annotation_of_gsm8k_computes_to_its_result(data: Path) -> None:
     assert len(numbers) == 27_997
     assert [pair for pair in numbers if evaluate(pair[0]) != Fraction(pair[1])] == []
     assert evaluate("3/4") == Fraction(3, 4)
-
-
-@pytest.mark.official
-def test_results_are_written_as_gsm8k_mostly_does(data: Path) -> None:
-    every = list(annotations(data))
-    same = sum(format_result(expression) == result for expression, result in every)
-    assert same == 27_175  # the others have zeros at the end or none in front: 27.00, .5
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from importlib.metadata import packages_distributions
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gradeschool.worker import Child, python_environment
+from gradeschool.worker import Child
 from tests.support.command import SECONDS, environment
 
 # A script in another folder, as the installed one is: `python -c` and `python -m` would themselves
@@ -59,15 +58,6 @@ def canaries(tmp_path: Path) -> Canaries:
     return Canaries(folder, launcher, notes)
 
 
-@pytest.mark.slow
-def test_python_started_as_usual_imports_the_canaries(canaries: Canaries) -> None:
-    """The folder is one in which Python, started in the usual way, runs them."""
-    program = [sys.executable, "-c", "import json"]
-    # Python 3.13 imports linecache for -c, and ends at the canary of that name.
-    subprocess.run(program, cwd=canaries.folder, check=False, timeout=SECONDS, capture_output=True)
-    assert {"json", "linecache"} & set(canaries.ran())
-
-
 COMMANDS = {
     "audit my_rewards:score --longest 50 --json": 1,
     "audit my_rewards.py:score --longest 50 --json": 1,
@@ -110,16 +100,3 @@ def test_a_worker_started_in_the_folder_imports_no_canary(
     finally:
         child.stop()
     assert canaries.ran() == []
-
-
-def test_the_environment_of_a_child_has_no_variable_that_runs_code(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name in ("PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONWARNINGS"):
-        monkeypatch.setenv(name, "x")
-    variables = python_environment({"PYTHONHASHSEED": "0"})
-    assert {name for name in variables if name.startswith("PYTHON")} <= {
-        "PYTHONHASHSEED", "PYTHONHOME", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE",
-        "PYTHONPYCACHEPREFIX",
-    }  # fmt: skip
-    assert variables["PATH"] == os.environ["PATH"]

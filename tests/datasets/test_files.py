@@ -87,19 +87,6 @@ def tiny(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> DatasetSource:
     return source
 
 
-def test_the_cache_folder_is_chosen_by_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "own"))
-    assert files.cache_folder() == tmp_path / "own"
-    monkeypatch.delenv("GRADESCHOOL_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert files.cache_folder() == tmp_path / "xdg" / "gradeschool"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert files.cache_folder() == tmp_path / "home" / ".cache" / "gradeschool"
-
-
 def test_a_missing_dataset_is_fetched_once(
     tiny: DatasetSource, origin: Origin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,18 +163,6 @@ def test_nothing_is_fetched_where_the_user_is_offline(
     with pytest.raises(DataError, match=rf"{variable} forbids .*tiny/test\.jsonl"):
         load_dataset("tiny")
     assert origin.paths == []
-
-
-def test_an_origin_that_cannot_be_reached_is_a_clear_error(
-    tiny: DatasetSource, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = "http://127.0.0.1:9/test.jsonl"
-    monkeypatch.setitem(SOURCES, "tiny", replace(tiny, url=url))
-    with pytest.raises(DataError, match="refused") as caught:
-        load_dataset("tiny")
-    assert url in str(caught.value)
-    assert "$GRADESCHOOL_DATA/tiny/test.jsonl" in str(caught.value)
-    assert cached() == []
 
 
 @pytest.mark.parametrize(("status", "reason"), [(404, "Not Found"), (503, "Unav"), (0, "HTTP")])

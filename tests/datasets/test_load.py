@@ -157,16 +157,6 @@ def test_columns_have_the_usual_names(question: str, answer: str, tmp_path: Path
         assert problems == (Problem("a-7", "1 + 1?", "2", "#### 2"),)
 
 
-def test_a_number_column_gives_golds_without_a_decimal_point(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [
-        {"question": "a?", "answer": 18.0},
-        {"question": "b?", "answer": -2.5},
-    ]
-    for ending in (".jsonl", ".parquet"):
-        problems = load_dataset(write(tmp_path / f"own{ending}", rows)).problems
-        assert [problem.gold for problem in problems] == ["18", "-2.5"]
-
-
 GOOD = b'{"question": "1 + 1?", "answer": "2"}\n'
 BAD_ROWS = {
     "no JSON": (b"{oops\n", r"row 3 of .* is not valid JSON \(.*column 2\)"),
@@ -223,17 +213,6 @@ def test_a_file_that_cannot_be_used_is_refused_by_name(
 
 
 # What the package ships
-
-
-def test_the_shipped_exemplars_state_their_answers() -> None:
-    exemplars = load_dataset("exemplars")
-    assert len(exemplars) == 8
-    for exemplar in exemplars.problems:
-        rationale, _, last = exemplar.solution.rpartition("\n")
-        assert last == f"#### {exemplar.gold}"
-        assert exemplar.gold in rationale
-    questions = {problem.question for problem in load_dataset("sample").problems}
-    assert not questions & {exemplar.question for exemplar in exemplars.problems}
 
 
 def test_the_parser_reads_the_shipped_completions_as_intended() -> None:

@@ -185,14 +185,3 @@ def test_a_dataset_of_the_hub_is_pinned_to_its_commit(hub: Hub, tmp_path: Path) 
     hub.failing = ("/api/",)
     down = evaluate(hub, tmp_path, "-d", "hf:me/own")
     assert (down.status, "the hub answers HTTP 503" in down.err) == (2, True)
-
-
-def test_a_name_of_another_form_is_refused() -> None:
-    with pytest.raises(InputError, match="is not hf:OWNER/NAME"):
-        load_dataset("hf:gsm8k")
-
-
-def test_the_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradeschool.errors.is_installed", lambda name: False)
-    with pytest.raises(ImportError, match=r"pip install 'gradeschool\[hub\]'"):
-        load_dataset("hf:me/own")

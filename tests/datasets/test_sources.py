@@ -97,14 +97,6 @@ def test_gsm_hard_writes_every_digit_and_knows_its_seed(
     assert problem.solution == f"{code}\n#### {gold}"
 
 
-@pytest.mark.parametrize("name", ["gsm-symbolic", "gsm-symbolic:p1", "gsm-symbolic:p2"])
-def test_gsm_symbolic_knows_template_and_instance(name: str, make: Make) -> None:
-    row = {"id": 3, "instance": 7, "question": "?", "answer": "32\n#### 32.5", "original_id": 473}
-    [problem] = make(name, lines(row))
-    assert problem.gold == "32.5"
-    assert problem.meta == {"template": "3", "instance": "7", "seed": "473"}
-
-
 def test_a_row_without_its_column_is_an_error(make: Make) -> None:
     with pytest.raises(Exception, match=r"row 1 of 'cmath' has no answer .*name one of them"):
         make("cmath", lines({"input": "?"}))
@@ -131,17 +123,3 @@ def test_the_published_files(name: str, data: Path) -> None:
     others = [problem.gold for problem in problems if not INTEGER.fullmatch(problem.gold)]
     assert len(others) == NOT_INTEGERS.get(name, 0)
     assert others.count("None") == (300 if name == "gsm-plus:mini" else 0)
-
-
-@pytest.mark.official
-def test_seeds_are_problems_of_gsm8k(data: Path) -> None:
-    questions = {" ".join(problem.question.split()) for problem in load_dataset("gsm8k").problems}
-    rows = {problem.id for problem in load_dataset("gsm8k").problems}
-    seeded = 0
-    for name in FAMILY:
-        problems = load_dataset(name).problems
-        seeds = [seed for problem in problems if (seed := problem.meta.get("seed", ""))]
-        strangers = [seed for seed in seeds if " ".join(seed.split()) not in questions | rows]
-        assert len(strangers) == (2 if name == "gsm-hard" else 0)  # two quote it with other marks
-        seeded += bool(seeds)
-    assert seeded > 10

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import pytest
 
 from gradeschool.datasets.step_labels import (
-    NO_ERROR,
     critic_problem,
     labelled_steps,
-    load_step_labels,
     tagged,
 )
 from gradeschool.errors import DataError
@@ -41,10 +38,3 @@ def test_rows_that_are_none_are_refused() -> None:
     with pytest.raises(DataError, match="1 steps and the label 1"):
         labelled_steps(fields)
     assert tagged(["a", "b"]).endswith("<paragraph_1>\nb\n</paragraph_1>")
-
-
-def test_the_rows_of_the_file_are_loaded_in_order(own_rows: list[dict[str, Any]]) -> None:
-    loaded = load_step_labels()
-    assert [row.id for row in loaded] == [row["id"] for row in own_rows]
-    assert [list(row.steps) for row in loaded] == [row["steps"] for row in own_rows]
-    assert [row.label for row in loaded[:3]] == [NO_ERROR, 1, 1]

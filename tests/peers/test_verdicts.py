@@ -29,17 +29,13 @@ from tests.peers.compare import (
     request,
     with_number_golds,
 )
-from tests.peers.definitions import DEFINITIONS, Definitions
 from tests.peers.oracles import ENVIRONMENTS
 from tests.peers.peer import Peer
-from tests.peers.shared_cases import shared_cases
 from tests.peers.views import missing_extra
 
 pytestmark = pytest.mark.peers
 
 SCORERS = {name: scorers for name, (_, scorers) in ENVIRONMENTS.items()}
-DEFINED = Definitions.name
-SCORERS[DEFINED] = list(DEFINITIONS)
 # On other golds these fail upstream, or take nothing for an answer.
 OTHER_GOLDS = (
     *("inspect/", "lm-eval/gsm", "lm-eval/mgsm/", "lm-eval/mgsm-en", "lm-eval/mgsm-native"),
@@ -53,7 +49,7 @@ Start = Callable[[str], Peer]
 
 @pytest.fixture(params=SCORERS)
 def peer(request: pytest.FixtureRequest, peers: Start) -> Asked:
-    return Definitions() if request.param == DEFINED else peers(request.param)
+    return peers(request.param)
 
 
 def split(names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -72,12 +68,6 @@ def test_recorded_completions(peer: Asked, data: Path) -> None:
     )
 
 
-def test_adversarial_completions(peer: Asked, data: Path) -> None:
-    cases = [shared.case for shared in shared_cases(data)]
-    own, library = split(SCORERS[peer.name])
-    assert_none(differences(peer, cases, [*own, *library], "adversarial completions"))
-
-
 def test_invented_completions(peer: Asked, invented: list[Case]) -> None:
     own, library = split(SCORERS[peer.name])
     every = 12 if EVERY > 1 else 1
@@ -85,7 +75,6 @@ def test_invented_completions(peer: Asked, invented: list[Case]) -> None:
     lines = []
     for names, cases in ((own, invented[::every]), (library, invented[::slow])):
         any_gold = [name for name in names if name.startswith(OTHER_GOLDS)]
-        any_gold = [] if peer.name == DEFINED else any_gold
         lines += differences(peer, cases, any_gold, "invented completions")
         others = [name for name in names if name not in any_gold]
         lines += differences(peer, with_number_golds(cases), others, "invented completions")
@@ -102,8 +91,7 @@ def test_completions_in_eleven_languages(peers: Start, data: Path, language: str
     of_lm_eval = [name for name in all_scorers() if name.startswith("lm-eval/mgsm")]
     what = "completions in eleven languages"
     assert_none(
-        differences(Definitions(), localised(cases, label), [f"simple-evals/mgsm-{language}"], what)
-        + differences(peers("lm_eval"), behind, of_lm_eval, what)
+        differences(peers("lm_eval"), behind, of_lm_eval, what)
         + differences(
             peers("functions"), localised(cases, label), [f"opencompass/mgsm-{language}"], what
         )

@@ -78,20 +78,6 @@ def test_a_vocabulary_without_room_for_every_byte_is_refused() -> None:
 # Folders
 
 
-def test_the_identity_of_a_folder_is_that_of_its_weights(tmp_path: Path) -> None:
-    folder = model_folder(tmp_path / "model")
-    identity = identify_model(str(folder))
-    assert set(identity) == {"config.json", "model.safetensors", "tokenizer.json"}
-    (folder / "notes.json").write_text("{}")
-    assert identify_model(str(folder)) == identity
-    trainee(tokenizer_of(sums(8)), seed=1).save_pretrained(folder)
-    changed = identify_model(str(folder))
-    assert {name for name in identity if identity[name] != changed[name]} == {"model.safetensors"}
-    assert identify_model("new:1M") != identify_model("new:5M")
-    with pytest.raises(InputError, match="there is no such folder"):
-        identify_model(str(tmp_path / "absent"))
-
-
 def test_a_saved_folder_is_loaded_as_it_was(tokenizer: Any, tmp_path: Path) -> None:
     """In its own number format, to end at the tokenizer's end token, readable by others."""
     model = trainee(tokenizer)

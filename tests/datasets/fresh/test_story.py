@@ -12,7 +12,6 @@ from gradeschool import calculator
 from gradeschool.datasets.fresh.story import (
     PEOPLE,
     Chance,
-    Noun,
     Quantity,
     Sentence,
     Speaker,
@@ -25,13 +24,6 @@ from gradeschool.datasets.fresh.story import (
 MIA, ANNA, BEN = (
     next(person for person in PEOPLE if person.name == name) for name in ("Mia", "Anna", "Ben")
 )
-PEACH = Noun("peach", "peaches")
-
-
-def test_a_key_has_the_draws_that_it_always_had() -> None:
-    """Another sequence would be other problems under the same seed."""
-    chance = Chance("1", 7, "test", 0, 0)
-    assert [chance.below(1000) for _ in range(5)] == [577, 39, 737, 864, 351]
 
 
 LEAVES = st.integers(1, 60).map(lambda value: leaf(value, "n"))
