@@ -18,6 +18,7 @@ import gradeschool
 from gradeschool import Problem, get_scorer, load_dataset
 from gradeschool.cli import VERBS
 from gradeschool.cli import command as root
+from gradeschool.cli.protocols import card_facts
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.prompts import prompt_json
 from gradeschool.protocol import Protocol
@@ -29,7 +30,6 @@ from gradeschool.protocols.card import (
     read_source,
 )
 from gradeschool.protocols.registry import all_protocols, all_scorers, entries_of, packages
-from gradeschool.reports.protocols import card_facts
 
 Card = dict[str, Any]
 READER = "gradeschool/reader"

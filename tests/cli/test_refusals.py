@@ -39,7 +39,6 @@ MISTAKES = {
     "score bytes.jsonl": "no row of 'bytes.jsonl' can be used",
     "score answers.jsonl --vote absent": "no vote is called 'absent'",
     "score answers.jsonl -o verdicts.txt": "'verdicts.txt'",
-    "explain answers.jsonl --cause absent": "no cause contains the words 'absent'",
     "compare answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
     "profile answers.jsonl two.jsonl -o x.doc": "the page cannot be written as 'x.doc'",
     "view absent": "'absent' is not a folder",

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from gradeschool.cli import options as cli
 from gradeschool.errors import InputError
+from gradeschool.percentages import count
+from gradeschool.reports.printable import printable
+from gradeschool.scorer import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from rich.console import Console
+
+    from gradeschool.auditing.audit import AuditFinding, AuditReport
+
+LONGEST_EXAMPLE, LONGEST_GOT, LONGEST_GOLD = 160, 80, 24
+STYLES = {"false-accept": "bold red", "false-reject": "bold yellow"}
 
 
 @click.command(cls=cli.Verb)
@@ -36,7 +50,6 @@ def command(
     """
     from gradeschool.auditing.audit import audit, check_names
     from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.reports.audit import print_audit
 
     if (function is None) == (scorer is None):
         which = (
@@ -53,3 +66,63 @@ def command(
     else:
         print_audit(report, counting, cli.stdout_console())
     sys.exit(1 if counting else 0)
+
+
+def print_audit(report: AuditReport, counting: Collection[AuditFinding], console: Console) -> None:
+    """Print the formats that a scorer reads, and one table for each class of findings.
+
+    counting: the findings that count; the others are only named.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from gradeschool.auditing.audit import MEANINGS, Fault
+
+    console.print(Text.assemble((printable(report.scorer), "bold"), f"  {report.call}"))
+    total = len(report.read) + len(report.unread)
+    console.print(Text(f"reads {len(report.read)} of {total} formats", "green"))
+    if report.unread:
+        console.print(
+            f"does not read {'  |  '.join(printable(each, '') for each in report.unread)}"
+        )
+    for fault in Fault:
+        counted = [finding for finding in report.of(fault) if finding in counting]
+        allowed = [finding.kind for finding in report.of(fault) if finding not in counting]
+        if counted or allowed:
+            heading = (fault.value.replace("-", " "), STYLES.get(fault, "bold magenta"))
+            kinds = count(len(counted), "kind")
+            console.print(Text.assemble("\n", heading, f"  {MEANINGS[fault]}: {kinds}"))
+        if counted:
+            is_verdict = fault in STYLES
+            table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
+            table.add_column("kind", overflow="fold", max_width=26)
+            table.add_column("failed", justify="right")
+            table.add_column("smallest example", overflow="fold", ratio=3)
+            table.add_column("gold", overflow="fold", max_width=LONGEST_GOLD)
+            table.add_column("why" if is_verdict else "what happens", overflow="fold", ratio=2)
+            for finding in counted:
+                # A long completion is shown as the expression that builds it.
+                is_whole = finding.recipe == repr(finding.completion)
+                example = f"'{printable(finding.completion, '')}'" if is_whole else finding.recipe
+                got = finding.why if is_verdict else clip(printable(finding.got, ""), LONGEST_GOT)
+                table.add_row(
+                    printable(finding.kind, ""),
+                    f"{finding.failed:,} of {finding.tried:,}",
+                    clip(example, LONGEST_EXAMPLE),
+                    clip(printable(finding.gold, ""), LONGEST_GOLD),
+                    got,
+                )
+            console.print(table)
+        if allowed:
+            console.print(Text(f"allowed: {printable(', '.join(allowed))}", "dim"))
+    console.print()
+    questions = f"{report.questions:,} questions, seed {report.seed}"
+    if report.gave_up:
+        questions += "; it hung or ended its process so often that the audit stopped early"
+    if report.clean:
+        console.print(Text(f"clean: {questions}", "green"))
+        return
+    rest = len(report.findings) - len(counting)
+    more = f", {rest} more allowed" if rest else ""
+    console.print(Text(f"{count(len(counting), 'finding')}{more}: {questions}"))

@@ -1,19 +1,66 @@
-"""`gradeschool explain`."""
+"""`gradeschool explain`: completions with their extracted answers, verdicts and causes."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
-from typing import Any
+from string import ascii_uppercase as LETTERS
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from gradeschool.cli import options as cli
 from gradeschool.errors import InputError
-from gradeschool.percentages import accuracy_words, count
+from gradeschool.percentages import accuracy_words, count, percent
+from gradeschool.reports.printable import printable
+from gradeschool.scorer import clip
+from gradeschool.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from gradeschool.formats.samples import Sample
+    from gradeschool.problem import Problem
+    from gradeschool.scoring.causes import VerdictCause
 
 MOST_NAMED = 4  # scorers named in a sentence
+# A completion of up to SHORT characters is shown whole; for a longer one, its end and CONTEXT
+# characters around each extracted answer.
+SHORT, CONTEXT, END = 1000, 200, 120
+QUESTION = 400  # characters
+STYLES = ("bold black on green", "bold black on yellow", "bold black on cyan", "bold on magenta")
+# Of the text that shows the cause, if it is no scorer's extracted answer.
+EVIDENCE, EVIDENCE_STYLE = "!", "bold red"
+MOST_KINDS = 12  # lines of counts
+
+
+class Case(NamedTuple):
+    """A completion, its verdicts in the order of the scorers, and the cause of each.
+
+    A cause is None if the scorer agrees with the answer extractor. A missing completion has no
+    verdicts and one cause. group: the causes as words that can be counted, "" if there is none.
+    """
+
+    run: str
+    sample: Sample
+    problem: Problem
+    verdicts: tuple[Verdict, ...]
+    causes: tuple[VerdictCause | None, ...]
+    group: str
+
+    @property
+    def kind(self) -> str:
+        """The outcomes: "correct / no_answer"."""
+        return " / ".join(verdict.outcome.value for verdict in self.verdicts)
+
+    @property
+    def failed(self) -> bool:
+        """True if there is nothing to judge: no completion, or every scorer failed on it."""
+        return all(verdict.outcome is Outcome.ERROR for verdict in self.verdicts)
 
 
 @click.command(cls=cli.FileVerb)
@@ -23,7 +70,6 @@ MOST_NAMED = 4  # scorers named in a sentence
 @click.option("--problem", metavar="ID",
               help="Show only this problem, right or wrong; by default under every "
                    "scorer.")  # fmt: skip
-@click.option("--cause", metavar="WORDS", help="Show only causes that contain these words.")
 @click.option("--flags", is_flag=True,
               help="Show completions on which the file's own verdict differs from the "
                    "scorer's.")  # fmt: skip
@@ -33,8 +79,7 @@ MOST_NAMED = 4  # scorers named in a sentence
 @cli.json_option
 def command(
     arguments: tuple[str, ...], scorers: tuple[str, ...], thinking_marks: tuple[str, ...],
-    problem: str | None, cause: str | None, flags: bool, limit: int, dataset: str | None,
-    as_json: bool,
+    problem: str | None, flags: bool, limit: int, dataset: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Show why completions are right or wrong: extracted answer, verdict and cause.
 
@@ -45,22 +90,15 @@ def command(
 
     Example: gradeschool explain runs/mine --scorer openai/2021 multi-pattern
     """
-    from gradeschool.answers.failures import Failure
     from gradeschool.datasets.platinum import label_changes
     from gradeschool.formats.own_run import manifest_of
-    from gradeschool.reports.explanation import as_json as case_json
-    from gradeschool.reports.explanation import explained_cases, print_cases, print_groups
-    from gradeschool.scoring.causes import Side
+    from gradeschool.scoring.causes import Side, explained_samples
     from gradeschool.scoring.sources import choose_runs, open_sources, split_run
-    from gradeschool.scoring.table import choose_scorers, scorer_for
+    from gradeschool.scoring.table import ScoredTable, choose_scorers, scorer_for
 
     files, names = cli.files_and_scorers(arguments, scorers, thinking_marks)
     if len(files) > 1:
         raise InputError(f"explain reads one file at a time, not {', '.join(map(repr, files))}")
-    words = (cause or "").casefold()
-    if not any(words in failure.value for failure in (*Failure, *Side)):
-        known = ", ".join(failure.value for failure in Failure)
-        raise InputError(f"no cause contains the words {cause!r}; known: {known}")
     path = Path(split_run(files[0])[0])
     if names or (problem is not None and not flags):
         chosen = choose_scorers(names)
@@ -72,24 +110,32 @@ def command(
 
     runs = [each.run for each in choose_runs(files, cli.read_options(dataset), cli.warn)]
     [source] = open_sources([str(path)], cli.read_options(dataset), lambda message: None)
-    changes = {run.name: label_changes(source.dataset.problems, run.problems()) for run in runs}
     total, faults = sum(len(run.samples) for run in runs), sum(run.faults for run in runs)
-    if problem is not None:
-        runs = [
-            replace(run, samples=[s for s in run.samples if s.problem and s.problem.id == problem])
-            for run in runs
-        ]
-        if not any(run.samples for run in runs):
-            raise InputError(
-                f"no completion answers the problem {problem!r}; give an id that `gradeschool "
-                "explain` prints: for GSM8K the row, counted from 0"
-            )
-    differing = len(chosen) > 1 and problem is None
-    every = list(explained_cases(runs, chosen, changes, differing))
-    shown, first = [case for case in every if words in case.group], chosen[0].name
+    differing, cases = len(chosen) > 1 and problem is None, []
+    for run in runs:
+        changes = label_changes(source.dataset.problems, run.problems())
+        if problem is not None:
+            kept = [each for each in run.samples if each.problem and each.problem.id == problem]
+            run = replace(run, samples=kept)
+        for sample, verdicts, causes, _ in explained_samples(
+            ScoredTable(run, chosen), changes, differing
+        ):
+            assert sample.problem is not None  # noqa: S101  (for the type checker)
+            # Of several scorers, those that err are named; if none does, why the text is not right.
+            erring = [f"{letter} {cause}"
+                      for letter, cause in zip(cycle(LETTERS), causes, strict=False)
+                      if cause and cause.side is not Side.TEXT and len(causes) > 1]  # fmt: skip
+            group = ", ".join(erring or [str(cause) for cause in causes if cause][:1])
+            cases.append(Case(run.name, sample, sample.problem, verdicts, causes, group))
+    if problem is not None and not cases:
+        raise InputError(
+            f"no completion answers the problem {problem!r}; give an id that `gradeschool "
+            "explain` prints: for GSM8K the row, counted from 0"
+        )
+    first, shown, heading = chosen[0].name, cases, ""
     fields: dict[str, Any] = {"completions": total}
     if flags:
-        flagged = [case for case in every if case.sample.flag is not None and not case.failed]
+        flagged = [case for case in cases if case.sample.flag is not None and not case.failed]
         if not flagged:
             raise InputError(f"{files[0]!r} has no verdicts of its own")
         shown = [case for case in flagged if case.sample.flag != case.verdicts[0].correct]
@@ -101,33 +147,193 @@ def command(
             "calls correct"
         )
     elif problem is not None:
-        fields["completions"], heading = len(shown), ""
+        fields["completions"] = len(shown)
     elif differing:
         fields["groups"] = dict(Counter(case.group for case in shown).most_common())
         who = f"{', '.join(scorer.name for scorer in chosen[:-1])} and {chosen[-1].name}"
         who = f"{len(chosen)} scorers" if len(chosen) > MOST_NAMED else who
         heading = f"{who} differ on {len(shown)} of {total} completions"
     else:
-        right = sum(case.verdicts[0].correct for case in every if case.verdicts)
-        errors = sum(case.failed for case in every) + faults
-        shown = [case for case in shown if case.group]
-        causes = dict(Counter(case.group for case in shown).most_common())
-        fields |= {"scorer": first, "correct": right, "error": errors, "causes": causes}
+        right = sum(case.verdicts[0].correct for case in cases if case.verdicts)
+        errors = sum(case.failed for case in cases) + faults
+        shown = [case for case in cases if case.group]
+        causes_found = dict(Counter(case.group for case in shown).most_common())
+        fields |= {"scorer": first, "correct": right, "error": errors, "causes": causes_found}
         judged = total - errors
-        failing = sum(case.failed and bool(case.verdicts) for case in every)  # the scorer itself
+        failing = sum(case.failed and bool(case.verdicts) for case in cases)  # the scorer itself
         texts = judged + failing
         between = (right / texts, (right + failing) / texts) if failing else None
         share = f" ({accuracy_words(right / judged, between)})" if judged else ""
         failed = f", {count(errors, 'error')}" if errors else ""
         heading = f"{first}: {right} of {judged} correct{share}{failed}"
     if as_json:
-        cli.print_json({**fields, "differ" if differing else "cases": list(map(case_json, shown))})
+        cli.print_json({**fields, "differ" if differing else "cases": list(map(_as_json, shown))})
     else:
+        from gradeschool.reports.terminal import print_more
+
         console = cli.stdout_console()
         if heading:
             console.print(heading, soft_wrap=True)
-        if flags or problem is not None:
-            print_cases(shown[:limit], len(shown), console)
+        if not flags and problem is None:
+            examples = _print_groups(shown, len(shown) if differing else total, limit, console)
         else:
-            print_groups(shown, len(shown) if differing else total, limit, console)
+            examples = shown[:limit]
+        for case in examples:
+            _print_case(case, console)
+        print_more(len(shown), len(examples), console)
     cli.exit_for_faults(faults)
+
+
+def _print_groups(cases: Sequence[Case], total: int, limit: int, console: Console) -> list[Case]:
+    """Print how often each group of causes and outcomes occurs; return examples of each in turn.
+
+    total: what the shares are of. limit: most examples.
+    """
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        kind = case.kind.replace("_", " ") if len(case.causes) > 1 else ""
+        groups.setdefault((kind, case.group), []).append(case)
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+    width = max((len(kind) for kind, _ in groups), default=0)
+    counted: Counter[str] = Counter()
+    for (kind, causes), group in ordered:
+        heading = f"{kind:{width}}  {causes}" if kind else causes
+        if len(group[0].verdicts) > len(STYLES):  # too many to name
+            outcomes = Counter(verdict.outcome for verdict in group[0].verdicts)
+            heading = ", ".join(f"{outcomes[each]:2d} {each.value.replace('_', ' ')}"
+                                for each in Outcome if outcomes[each])  # fmt: skip
+        counted[heading] += len(group)
+    lines = counted.most_common(MOST_KINDS)
+    if rest := counted.total() - sum(number for _, number in lines):
+        lines.append((f"{len(counted) - MOST_KINDS} others", rest))
+    for heading, number in lines:
+        share = percent(number / total, 1)
+        console.print(f"{number:6d}  {share:>7}  {heading}".rstrip(), soft_wrap=True)
+    turns = sorted((turn, place) for place, (_, group) in enumerate(ordered)
+                   for turn in range(min(len(group), limit)))[:limit]  # fmt: skip
+    return [ordered[place][1][turn] for turn, place in sorted(turns, key=lambda pair: pair[1])]
+
+
+def _print_case(case: Case, console: Console) -> None:
+    """Print a completion with marks, its verdicts, and their causes."""
+    from textwrap import fill
+
+    from rich.text import Text
+
+    from gradeschool.scoring.causes import Side
+
+    problem, sample = case.problem, case.sample
+    run = clip(printable(case.run, keep=""))
+    head = f"{run}, problem {printable(problem.id)}, sample {sample.sample}, row {sample.row}"
+    console.print()
+    console.rule(Text(head), align="left")
+    console.print(Text(printable(clip(problem.question, QUESTION)), "italic"))
+    console.print(Text.assemble("gold ", (printable(problem.gold), "bold"), "\n"))
+
+    # A line for each scorer; of many, one for all that extract the same answer.
+    many = len(case.verdicts) > len(STYLES)
+    alike: dict[object, list[int]] = {}
+    for index, verdict in enumerate(case.verdicts):
+        read = verdict.answer and (verdict.answer.value, verdict.answer.span)
+        alike.setdefault((verdict.outcome, read) if many else index, []).append(index)
+    lines = list(zip(cycle(LETTERS), cycle(STYLES),
+                     sorted(alike.values(), key=len, reverse=many), strict=False))  # fmt: skip
+    marks = [(*answer.span, letter, style) for letter, style, (first, *_) in lines
+             if (answer := case.verdicts[first].answer) and answer.span]  # fmt: skip
+    evidence = {cause.cause.span for _, _, (first, *_) in lines
+                if (cause := case.causes[first]) and cause.cause.span}  # fmt: skip
+    marks += [
+        (start, end, EVIDENCE, EVIDENCE_STYLE)
+        for start, end in sorted(evidence)
+        if not any(low <= start and end <= high for low, high, *_ in marks)
+    ]
+    if lines:
+        console.print(_marked(sample.text, marks))
+        console.print()
+    for letter, style, members in lines:
+        verdict = case.verdicts[members[0]]
+        names = [case.verdicts[member].scorer for member in members]
+        who = names[0] if len(names) == 1 else f"{len(names)} scorers"
+        reason = f"{verdict.outcome.value.replace('_', ' ')}: {printable(verdict.reason)}"
+        console.print(Text.assemble((f"{letter} {who}", style), f"  {reason}"))
+        if len(names) > 1:
+            console.print(fill(", ".join(names), console.width, initial_indent="  ",
+                               subsequent_indent="  ", break_long_words=False,
+                               break_on_hyphens=False), soft_wrap=True)  # fmt: skip
+    for cause in dict.fromkeys(cause for cause in case.causes if cause):
+        whose = [letter for letter, _, members in lines
+                 if any(case.causes[member] == cause for member in members)]  # fmt: skip
+        alone = len(case.causes) == 1 or cause.side is Side.TEXT
+        about = "" if alone else f"{', '.join(whose)} "
+        said = f": {printable(cause.cause.evidence)}"
+        console.print(Text.assemble((f"→ {about}{cause}", "bold"), said))
+
+
+def _marked(text: str, marks: Iterable[tuple[int, int, str, str]]) -> Text:
+    """Return a completion with each mark (start, end, letter, style) coloured and in brackets.
+
+    Of a long text, only the surroundings of the marks and the end.
+    """
+    from rich.text import Text
+
+    marks = list(marks)
+    length, edges = len(text), sorted({edge for mark in marks for edge in mark[:2]})
+    windows = [(0, length)]
+    if length > SHORT:
+        windows = [(max(0, edge - CONTEXT), min(length, edge + CONTEXT)) for edge in edges]
+        windows += [(length - (END if edges else SHORT), length)]
+    shown, covered = Text(), -1
+    for number, (low, high) in enumerate(windows):
+        if covered >= low:
+            low = covered
+        elif low:
+            shown.append(" …\n… " if number else "… ")
+        places = sorted({low, high, *(edge for edge in edges if low <= edge <= high)})
+        for place, following in zip(places, [*places[1:], high], strict=True):
+            if place != covered:
+                for start, end, _, style in reversed(marks):
+                    if start < end == place:
+                        shown.append("]", style)
+                for start, end, letter, style in marks:
+                    if start == place:
+                        shown.append(f"[{letter}:{']' if end == place else ''}", style)
+            inside = [style for start, end, _, style in marks if start <= place < following <= end]
+            shown.append(printable(text[place:following]), inside[-1] if inside else "")
+        covered = max(covered, high)
+    return shown
+
+
+def _as_json(case: Case) -> Mapping[str, Any]:
+    """Return a completion with its verdicts and causes as JSON values."""
+    sample = case.sample
+    return {
+        "run": case.run,
+        "problem": case.problem.id,
+        "sample": sample.sample,
+        "row": sample.row,
+        "gold": case.problem.gold,
+        "completion": sample.text,
+        "kind": case.kind,
+        "group": case.group,
+        "verdicts": [
+            {
+                "scorer": verdict.scorer,
+                "outcome": verdict.outcome.value,
+                "reason": verdict.reason,
+                "read": verdict.answer and verdict.answer.text,
+                "value": verdict.answer and verdict.answer.value,
+                "span": verdict.answer and verdict.answer.span and list(verdict.answer.span),
+            }
+            for verdict in case.verdicts
+        ],
+        "causes": [
+            explained and {
+                "side": explained.side.value,
+                "cause": explained.cause.failure.value,
+                "evidence": explained.cause.evidence,
+                "span": explained.cause.span and list(explained.cause.span),
+            }
+            for explained in case.causes
+        ],
+        **({} if sample.flag is None else {"flag": sample.flag}),
+    }  # fmt: skip

@@ -309,7 +309,7 @@ def print_json(value: Any) -> None:
 
 def print_lists(sections: Mapping[str, Sequence[tuple[str, str]]]) -> None:
     """Print names with their descriptions beside them, or below a long name, under headings."""
-    width = _stdout_width()
+    width = stdout_width()
     formatter = click.HelpFormatter(width=width)
     for heading, rows in sections.items():
         with formatter.section(heading):
@@ -319,9 +319,10 @@ def print_lists(sections: Mapping[str, Sequence[tuple[str, str]]]) -> None:
 
 def stdout_console() -> Console:
     """Return a console for tables, as wide as the terminal, or 120 columns without one."""
-    return terminal(width=_stdout_width())
+    return terminal(width=stdout_width())
 
 
-def _stdout_width() -> int:
+def stdout_width() -> int:
+    """Return the columns of the terminal, 120 without one."""
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     return 120 if piped else shutil.get_terminal_size().columns

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradeschool.cli import options as cli
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.reports.printable import say
+from gradeschool.reports.printable import printable, say
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 TITLES = {
     "protocols": "Protocols: prompt, decoding and scorers",
     "scorers": "Scorers: how an answer is extracted and compared",
     "votes": "Votes: one verdict from all samples of a problem",
 }
+PLACES = {
+    "text": ", in the text before the question",
+    "system": ", in the system message",
+    "user": ", in the user's message before the question",
+    "turns": ", as turns of the chat",
+}
+PART_NAMES = {"shot": "one shot", "joiner": "between", "prefix": "answer begun", "template": ""}
+Card = Mapping[str, Any]
 
 
 @click.group(cls=cli.VerbGroup)
@@ -28,19 +40,19 @@ def command() -> None:
 
 @command.command("list")
 @click.argument("words", nargs=-1, metavar="[WORD]...")
+@click.option("--all", "whole", is_flag=True, help="List every protocol, scorer and vote.")
 @cli.json_option
-def list_command(words: tuple[str, ...], as_json: bool) -> None:
-    """List protocols, scorers and votes, or those with these words in their line."""
+def list_command(words: tuple[str, ...], whole: bool, as_json: bool) -> None:
+    """List the harnesses, or the protocols, scorers and votes with these words in their line."""
     from gradeschool.protocol import Protocol
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
     from gradeschool.scorer import Scorer
 
     lists: dict[str, list[dict[str, Any]]] = {}
-    for kind, every in (
-        ("protocols", all_protocols()), ("scorers", all_scorers()), ("votes", all_votes()),
-    ):  # fmt: skip
+    entries = (all_protocols(), all_scorers(), all_votes())
+    for kind, every in zip(TITLES, (list(each.values()) for each in entries), strict=True):
         lists[kind] = []
-        for one in every.values():
+        for one in every:
             row: dict[str, Any] = {"name": one.name, "summary": one.summary, "source": one.source}
             if isinstance(one, Protocol):
                 form = "chat" if one.is_chat else "completion"
@@ -54,18 +66,40 @@ def list_command(words: tuple[str, ...], as_json: bool) -> None:
                 lists[kind].append(row)
     if as_json:
         cli.print_json(lists)
-        return
-    if not any(lists.values()):
+    elif not any(lists.values()):
         raise InputError(f"no protocol or scorer has {' and '.join(map(repr, words))} in its line; "
-                         "`gradeschool protocols list` prints all")  # fmt: skip
-    cli.print_lists({
-        TITLES[kind]: [
-            (row["name"], (f"[{row['form']}] " if "form" in row else "") + row["summary"]
-                          + (f" [extra: {row['extra']}]" if row.get("extra") else ""))
-            for row in rows
-        ]
-        for kind, rows in lists.items() if rows
-    })  # fmt: skip
+                         "`gradeschool protocols list --all` prints all")  # fmt: skip
+    elif words or whole:
+        cli.print_lists({
+            TITLES[kind]: [
+                (row["name"], (f"[{row['form']}] " if "form" in row else "") + row["summary"]
+                              + (f" [extra: {row['extra']}]" if row.get("extra") else ""))
+                for row in rows
+            ]
+            for kind, rows in lists.items() if rows
+        })  # fmt: skip
+    else:
+        _print_harnesses(lists)
+
+
+def _print_harnesses(lists: Mapping[str, Sequence[Card]]) -> None:
+    """Print a line for each harness: how many protocols and scorers it has, and their datasets."""
+    from gradeschool.percentages import aligned
+
+    found: dict[str, tuple[set[str], list[int]]] = {}
+    for place, kind in enumerate(("protocols", "scorers")):
+        for row in lists[kind]:
+            datasets, numbers = found.setdefault(row["name"].partition("/")[0], (set(), [0, 0]))
+            numbers[place] += 1
+            datasets.add(row.get("dataset", "").partition(":")[0])
+    rows, names = [("harness", "protocols", "scorers")], ["datasets"]
+    for harness, (datasets, (protocols, scorers)) in sorted(found.items()):
+        rows.append((harness, str(protocols), str(scorers)))
+        names.append(", ".join(sorted(filter(None, datasets))))
+    for line, name in zip(aligned(rows), names, strict=True):
+        say(f"{line}  {name}"[: cli.stdout_width()].rstrip())
+    say("\nWith a WORD: those with it in their line; with --all: every one. "
+        "`protocols show NAME`\nshows all about one.")  # fmt: skip
 
 
 @command.command("show")
@@ -80,41 +114,144 @@ def show_command(name: str, dataset: str | None, as_json: bool) -> None:
     was compared with, sources, and the prompt of the first problem with its SHA-256 (of the text in
     UTF-8, or of a chat's messages as JSON).
     """
-    from gradeschool.reports.protocols import print_card
-
     card = _describe(name, dataset)
-    cli.print_json(card) if as_json else print_card(card, cli.stdout_console())
+    if as_json:
+        cli.print_json(card)
+        return
+    from gradeschool.protocols.card import prompt_lines
+
+    console = cli.stdout_console()
+    is_protocol = card["kind"] == "protocol"
+    about = f"protocol, digest {card['digest']}" if is_protocol else card["kind"]
+    _print_part(card, about, card_facts(card), console)
+    if not is_protocol:
+        return
+    console.print("\nParts of the prompt", style="bold")
+    parts = ((PART_NAMES.get(key, key), part) for key, part in card["prompt"].items())
+    _print_fields([(key, repr(part)) for key, part in parts if key and part], console)
+    for scorer in card["scorers"]:
+        console.print()
+        _print_part({**scorer, "links": ()}, "scorer", [("source", scorer["source"])], console)
+    if example := card["example"]:
+        id, size = printable(example["problem"], keep=""), f"{example['bytes']:,} bytes"
+        console.print(f"\nPrompt of problem {id} of {example['dataset']}, {size}", style="bold")
+        console.print(f"SHA-256 {example['sha256']}", style="dim")
+        console.rule(style="dim")
+        console.print(printable("\n".join(prompt_lines(example))), soft_wrap=True)
+        console.rule(style="dim")
 
 
-def _describe(name: str, dataset: str | None, usual: str | None = None) -> dict[str, Any]:
+def card_facts(card: Card) -> list[tuple[str, str]]:
+    """Return the settings of a protocol beside its prompt, or facts of a scorer or vote, in words.
+
+    A fact that is not known is "".
+    """
+    from gradeschool.reports.measured import temperature_words
+
+    users, source = "\n".join(card.get("protocols", ())), ("source", card["source"])
+    if card["kind"] == "vote":
+        return [
+            source,
+            ("voters", f"the first {card['voters']} samples of each problem"),
+            ("no answer", f"votes {card['nothing']!r}, which may win"),
+            ("part of", users),
+        ]
+    if card["kind"] == "scorer":
+        extra = card["extra"]
+        state = "installed" if card["available"] else f"pip install 'gradeschool[{extra}]'"
+        return [
+            source,
+            ("verified", card["verified"]),
+            ("part of", users or "no protocol"),
+            ("calls", f"{extra} ({state})" if extra else ""),
+        ]
+    names = [each["name"] for each in card["scorers"]]
+    names[0] += " (headline)"
+    names += [f"{vote['name']} (vote)" for vote in card["votes"]]
+    decoding, shots = card["decoding"], card["shots"]
+    how, limit = temperature_words(decoding["temperature"]), decoding["max_tokens"]
+    if decoding["temperature"] and decoding["top_p"] is not None:
+        how += f", top_p {decoding['top_p']:g}"
+    examples = f"{shots['count']} of your own" if shots["count"] else "none"
+    if rows := shots["rows"]:
+        drawn = shots["drawn_for_each_problem"]
+        examples = f"{len(rows)} of {shots['source']}{PLACES.get(shots['place'] or '', '')}, "
+        examples += "drawn anew for each problem" if drawn else "the same for every problem"
+        if card["example"] or not drawn:
+            listed = ", ".join(map(str, rows))
+            examples += f"\n{'rows of this problem' if drawn else 'rows'} {listed}"
+    return [
+        ("form", "chat: messages" if card["form"] == "chat" else "completion: one text"),
+        ("dataset", card["dataset"]),
+        ("shots", examples),
+        ("decoding", f"{how}, {'no length limit' if limit is None else f'{limit} tokens'}"),
+        ("stops", " ".join(map(repr, decoding["stop"])) or "none"),
+        ("samples", f"{card['samples']} of each problem"),
+        ("scorers", "\n".join(names)),
+        source,
+        ("verified", card["verified"]),
+    ]
+
+
+def _print_part(card: Card, about: str, facts: Iterable[tuple[str, str]], console: Console) -> None:
+    """Print a heading, facts, links, and texts that a scorer reads otherwise than a person."""
+    from rich.text import Text
+
+    from gradeschool.reports.terminal import simple_table
+
+    console.print(Text.assemble((card["name"], "bold"), (f"  {about}", "dim")), soft_wrap=True)
+    console.print(card["summary"])
+    _print_fields(facts, console)
+    for link in card["links"]:  # without line breaks, so that a terminal can open them
+        console.print(f"  {link}", style="dim", soft_wrap=True)
+    if quirks := card.get("quirks"):
+        table = simple_table(["  completion", "gold", "says", "what it shows"])
+        for quirk in quirks:
+            says = "no answer" if quirk["says"] == "nothing read" else quirk["says"]
+            text = f"  {printable(quirk['completion'], keep='')}"
+            table.add_row(text, quirk["gold"], says, quirk["shows"])
+        console.print(table)
+
+
+def _print_fields(rows: Iterable[tuple[str, str]], console: Console) -> None:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        if value:
+            table.add_row(f"  {name}", printable(value))
+    console.print(table)
+
+
+def _describe(name: str, dataset: str | None, usual: str = "") -> dict[str, Any]:
     """Return all about a protocol, scorer or vote; of a protocol with its first problem's prompt.
 
-    A dataset that the user names is required and fetched; else the dataset `usual`, by default the
-    protocol's own, is used if it is on this machine.
+    A dataset that the user names is fetched; else the dataset `usual`, by default the protocol's
+    own, is used if it is on this machine.
     """
     from gradeschool.datasets.load import is_here, load_dataset
-    from gradeschool.protocols import registry
-    from gradeschool.protocols.card import describe_protocol, describe_scorer, describe_vote
+    from gradeschool.protocols import card, registry
 
     protocols, scorers, votes = (
         registry.all_protocols(), registry.all_scorers(), registry.all_votes(),
     )  # fmt: skip
     if name in scorers and name not in protocols:
-        return describe_scorer(name)
+        return card.describe_scorer(name)
     if name in votes:
-        return describe_vote(votes[name])
+        return card.describe_vote(votes[name])
     if name not in protocols and not registry.is_own(name):
         raise UnknownNameError("protocol or scorer", name, {*protocols, *scorers, *votes})
     protocol = registry.get_protocol(name)
     named = dataset or usual or protocol.dataset
-    absent = [name for name in (named, protocol.shots) if name and not is_here(name)]
+    absent = [each for each in (named, protocol.shots) if each and not is_here(each)]
     if absent and not dataset:
         cli.warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
              f"run `gradeschool data fetch {' '.join(absent)}`")  # fmt: skip
-        return describe_protocol(protocol)
-    problems = load_dataset(named).problems
+        return card.describe_protocol(protocol)
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    return describe_protocol(protocol, problems, shots, 0, named)
+    return card.describe_protocol(protocol, load_dataset(named).problems, shots, 0, named)
 
 
 @command.command("diff")
@@ -128,10 +265,9 @@ def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
     Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k
     """
     from gradeschool.protocols.card import prompt_difference, protocol_differences
-    from gradeschool.reports.protocols import print_difference
 
     first = _describe(a, dataset)
-    cards = [first, _describe(b, dataset, first.get("dataset"))]
+    cards = [first, _describe(b, dataset, first.get("dataset", ""))]
     for card in cards:
         if card["kind"] != "protocol":
             raise InputError(f"{card['name']!r} is a {card['kind']}; give two protocols, or see "
@@ -147,8 +283,28 @@ def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
             "prompt_sha256": [card["example"] and card["example"]["sha256"] for card in cards],
             "prompt_diff": lines,
         })  # fmt: skip
+        return
+    if not fields:
+        say("every field is the same")
     else:
-        print_difference(cards, fields, lines, cli.stdout_console())
+        from gradeschool.reports.terminal import folded, simple_table
+
+        console = cli.stdout_console()
+        width = (console.width - max(map(len, fields)) - 6) // 2
+        table = simple_table(["", *(folded(card["name"], width) for card in cards)])
+        for field, values in fields.items():
+            table.add_row(field, *(
+                "none" if value in (None, "", [])
+                else "\n".join(folded(str(item), width) for item in value)
+                if isinstance(value, list)
+                else printable(repr(value) if field.startswith("prompt") else str(value))
+                for value in values
+            ))  # fmt: skip
+        console.print(table)
+    if example := first["example"]:
+        where = f"problem {example['problem']} of {example['dataset']}"
+        say(f"prompts of {where}" if lines else f"the prompts of {where} are the same")
+        say("\n".join(lines), end="\n" if lines else "")
 
 
 @command.command("prompts")

@@ -110,7 +110,6 @@ def test_files_and_scorers_may_be_in_any_order(
         (["--scorer", *TWO], "no file is given, only scorers"),
         (["nope.jsonl", "--scorer", *TWO], "'nope.jsonl' does not exist"),
         (["F#x", "--scorer", *TWO], "{F!r} contains no run 'x'; it contains '{F}#answers'"),
-        (["F", "--cause", "zzz"], "no cause contains the words 'zzz'; known: "),
         (["F", "--problem", "zzz"], "no completion answers the problem 'zzz'; give an id"),
         (["F", "--flags"], "{F!r} has no verdicts of its own"),
     ],
