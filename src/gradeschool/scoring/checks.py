@@ -1,10 +1,9 @@
 """Checks over a whole file that it is read as it was meant.
 
-Facts are counted of every sample while the samples stream by, and judged after the last: columns
-that are swapped, reference solutions or golds in the place of the model's texts and answers, golds
-that are not the dataset's, ids that are shifted, texts about other problems, failures of a service
-stored as texts, programs, prompts. What would give a wrong number is an error with the command that
-mends it.
+Facts are counted while the samples stream by, and judged after the last: columns that are swapped,
+reference solutions or golds in the place of the model's texts and answers, golds that are not the
+dataset's, ids that are shifted, texts about other problems, failures of a service stored as texts,
+programs, prompts. What would give a wrong number is an error with the command that mends it.
 """
 
 from __future__ import annotations
@@ -31,39 +30,36 @@ from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import Matcher, end_of_prompt, squeeze
 
+FULL = 1536  # samples that are all examined, more than a test split has
+SPREAD = 7  # of the others, one in so many is
+ENOUGH = 8  # rows; fewer prove nothing
+SHARE = 0.9  # of the rows that makes a column what it looks like
+KEPT = 64  # questions and a quarter of the texts that are remembered
+READ = 6000  # characters of a text; base models run on into further questions
+SHORT, LETTERS = 300, 60  # characters of texts that are compared, of what is compared
+FEW_LETTERS = 12  # beside a number, these say nothing
+MOST_KINDS = 10_000  # of short texts
+MANY_ALIKE, MANY_EQUAL = 0.05, 0.15  # share of such texts, and of equal ones, that is said
+ABOUT = 0.35  # share of a question's words in a text that is about it
+STRANGE = 0.25  # a text with fewer may be about another problem
+WORDY = 14  # different words
+STRANGERS, MANY_STRANGERS = 0.05, 0.08  # shares of the texts: searched for other problems; said
+FEW_PROMPTS = 0.02  # share of the texts that begin with a prompt; fewer change no figure much
+LEAST_CUT, MANY_CUT = 60, 0.15  # characters of cut texts; share of the texts that are as long
+SHIFTS = (0, 1, -1, 2, -2)
+REACH = 31  # problems before and after its own whose golds are compared with a text's answer
+SEGMENT = 4.5  # total of a stretch of rows that shows a shift, see `_Stretches`
+OWN_LOSS, OTHER_LOSS, GOLD_GAIN = 3.0, 0.25, 0.7  # a text of the row's problem; of another; by gold
+ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost ones end
 BETWEEN_WORDS = str.maketrans(dict.fromkeys(string.punctuation, " "))
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")  # four times as fast as with a sign before it
+WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
+LETTER = re.compile(r"\(?[A-Ea-e]\)?\.?\Z")
+CALCULATION = re.compile(r"<<[^<>]*>>")
 PROGRAM = re.compile(
     r"^\s*(?:def \w+\(|import \w+|from \w+ import|print\(|```(?:python|output))", re.M
 )
 PROGRAM_SIGNS = ("def ", "import ", "print(", "```")  # one of these is in every program
-CALCULATION = re.compile(r"<<[^<>]*>>")
-LETTER = re.compile(r"\(?[A-Ea-e]\)?\.?\Z")
-FIRST = 256  # samples that are searched for programs, prompts and solutions, and their questions
-SPREAD = 8  # of the others, one in so many is
-READ = 6000  # characters of a text; base models run on into further questions
-KEPT = 64  # texts and questions that are remembered
-SHARE = 0.9  # of the rows that makes a column what it looks like
-ENOUGH = 8  # rows; fewer prove nothing
-ABOUT = 0.35  # share of a question's words in a text that is about it
-STRANGE = 0.25  # share of a question's words; a text with fewer may be about another problem
-MANY_STRANGERS = 0.08
-FEW_PROMPTS = 0.02  # share of the texts that begin with a prompt; fewer change no figure much
-STRANGERS = 0.05  # share of the texts that are about other problems than those of their ids
-WORDY = 14  # different words
-SHIFTS = (0, 1, -1, 2, -2)
-SEGMENT = 4.5  # total of a stretch of rows that shows a shift, see `_Stretches`
-OWN_LOSS, OTHER_LOSS, GOLD_GAIN = 3.0, 0.25, 0.7  # a text of the row's problem; of another; by gold
-REACH = 31  # problems before and after its own whose golds are compared with a text's answer
-ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost ones end
-SHORT, LETTERS, BEGIN = 300, 60, 4  # characters of texts that are compared, of what is compared
-FEW_LETTERS = 12  # beside a number, these say nothing
-MOST_ALIKE, MANY_ALIKE = 10_000, 0.05  # kinds of such texts; the share that is said ...
-LEAST_CUT, MANY_CUT = 60, 0.15  # characters of cut texts; share of the texts that are as long
-MANY_EQUAL = 0.15  # ... and that of equal texts that are little but a number
-WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
-MARKS = 3  # rare words of a question; a text with one of them is about it
-DIGIT, DIGITS = re.compile(r"\d"), tuple("0123456789.,-")
 TEXT_COMMAND = "name the column of the model's texts: --columns response=COLUMN"
 
 
@@ -74,11 +70,11 @@ def distinct_words(text: str) -> set[str]:
 
 def last_number(text: str) -> str:
     """Return the last number of a text in its compared form, "" for none."""
-    end = text[-80:]
-    numbers = NUMBER.findall(end)
-    if not numbers or (len(numbers) == 1 and end.startswith(numbers[0])):
-        end = text[-400:]
+    for length in (80, 400):
+        end = text[-length:]
         numbers = NUMBER.findall(end)
+        if numbers and not (len(numbers) == 1 and end.startswith(numbers[0])):
+            break
     if not numbers:
         return ""
     place = end.rfind(numbers[-1])
@@ -222,51 +218,49 @@ class _Stretches:
 class AlikeTexts:
     """Short texts of one file that differ in digits alone: failures of a server, stored as texts.
 
-    begins: the first characters of those that were no right answers.
+    n: the texts of which these are some.
     """
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.begins: set[str] = set()
-        self._n = 0
+        self.n = 0
         # By their letters: the number of texts and of right ones, an example, the share to be said.
         self._kinds: dict[str, tuple[int, int, str, float]] = {}
 
     def add(self, samples: Sequence[Sample]) -> None:
         """Count the answered samples of a run folder."""
-        for problem, text in ((each.problem, each.text) for each in samples if not each.error):
-            self._n += problem is not None
-            if text and problem is not None and len(text) <= SHORT:
-                self.count(text, last_number(text) == _normalized(problem.gold) != "")
+        for sample in samples:
+            if sample.problem is not None and not sample.error:
+                self.n += 1
+                if len(sample.text) <= SHORT:
+                    is_right = last_number(sample.text) == _normalized(sample.problem.gold) != ""
+                    self.count(sample.text, is_right)
 
     def count(self, text: str, is_right: bool) -> None:
-        """Count a short text; right ones count only if an earlier one was not right."""
-        if is_right and text[:BEGIN] not in self.begins:
-            return
+        """Count a short text."""
         key, share = WORD_WITH_DIGIT.sub("", text[:LETTERS]).strip(), MANY_ALIKE
         if len(key) < (3 if key == text.strip() else FEW_LETTERS):  # "-1", "It is 5"
             key, share = text, MANY_EQUAL
         number, right, first, _ = self._kinds.get(key, (0, 0, text, share))
-        if number or len(self._kinds) < MOST_ALIKE:
-            self.begins.add(text[:BEGIN])
+        if text and (number or len(self._kinds) < MOST_KINDS):
             self._kinds[key] = number + 1, right + is_right, first, share
 
-    def warnings(self, n: int, remedy: str) -> list[str]:
-        """Return a warning for each kind that has many of n texts and hardly a right one."""
+    def conclude(self, remedy: str = "evaluate again, into another folder (-o)") -> list[str]:
+        """Return a warning for each kind that has many texts and hardly a right one."""
         return [
-            f"{number} of {n} texts of {self.file!r} are alike and no right answers, such as "
+            f"{number} of {self.n} texts of {self.file!r} are alike and no right answers, such as "
             f"{clip(text)!r}; if these requests failed, {remedy}"
             for number, right, text, share in self._kinds.values()
-            if number >= max(3, share * n) and right <= 0.1 * number
+            if number >= max(3, share * self.n) and right <= 0.1 * number
         ]
-
-    def conclude(self) -> list[str]:
-        """Return the warnings on the samples that were added."""
-        return self.warnings(self._n, "evaluate again, into another folder (-o)")
 
 
 class Checks:
-    """The facts of one file."""
+    """The facts of one file.
+
+    Of the texts, the first FULL are examined and a spread of the others, which is another one of
+    each SPREAD; `counts` and messages are about these.
+    """
 
     def __init__(
         self, file: str, matcher: Matcher, columns: Columns | None, options: ReadOptions
@@ -275,7 +269,7 @@ class Checks:
         self.matcher = matcher
         self.columns = columns
         self.options = options
-        self.n = 0  # samples with a text and a problem
+        self.answered = 0  # samples with a problem that did not fail
         self.counts: Counter[str] = Counter()
         self.examples: defaultdict[str, str] = defaultdict(str)  # by count
         self.shifts: defaultdict[str, _Stretches] = defaultdict(_Stretches)  # by run
@@ -287,15 +281,11 @@ class Checks:
         self.lengths: Counter[int] = Counter()
 
     def add(self, samples: Sequence[Sample]) -> None:
-        """Count the facts of matched samples, in the order of the file.
-
-        What costs much is counted of the first samples and of a spread of the others. Golds are all
-        compared, and texts with the problems of their rows and those beside them.
-        """
+        """Count the facts of matched samples, in the order of the file."""
         counts = self.counts
-        neighbours: list[Any] = []
+        beside: list[Any] = []
         for index, sample in enumerate(samples):
-            problem, reference, text = sample.problem, sample.reference, sample.text
+            problem, reference = sample.problem, sample.reference
             if sample.error:
                 if sample.error.startswith(SERVICE_FAILURE):
                     self._note("failures", sample.error.removeprefix(SERVICE_FAILURE))
@@ -303,132 +293,51 @@ class Checks:
             if problem is None:
                 counts["faults"] += 1
                 if reference.question is None or reference.gold is not None:
-                    self._count_gold(sample)
+                    self._count_gold(sample, "")
                 elif len(self.questions) < KEPT:
                     self.questions.append(reference.question)
                 continue
-            self.n += 1
+            self.answered = number = self.answered + 1
             if self.columns and self.columns.kinds:
                 self.problems.add((sample.run, problem.id))
-            if reference.turns and squeeze(problem.question) not in squeeze(
-                reference.question or ""
-            ):
-                self._note("remarks", clip(reference.question or ""))
-            if reference.gold is not None:
-                self._count_gold(sample)
-            if self.n <= FIRST or self.n % SPREAD == 0:
-                self._count_shares(sample, problem)
-            if not text:
-                counts["empty"] += 1
+            if number > FULL and number % SPREAD != number // SPREAD % SPREAD:
                 continue
-            # The cheap signs first: the gold is the last number, or a rare word is in the text.
-            gold, answer = problem.gold, ""
-            end = text[-80:]
-            start = end.rfind(gold)
-            is_about = (
-                start >= 0
-                and end[start - 1 : start] not in DIGITS
-                and DIGIT.search(end, start + len(gold)) is None
-            )
-            if not is_about:
-                answer = last_number(text)
-                is_about = answer == _normalized(gold) != ""
-            if is_about and len(text) <= SHORT and text[:BEGIN] in self.alike.begins:
-                self.alike.count(text, True)
-            if not is_about and (marks := self._marks.get(problem.id)):
-                is_about = any(map(text.lower().__contains__, marks))
-            if reference.in_text:
+            answer = last_number(sample.text)
+            is_right = answer == _normalized(problem.gold) != ""
+            self._count_text(sample, problem, answer, is_right)
+            if not sample.text or reference.in_text:
                 continue
-            if is_about:
+            if is_right:
                 counts["about"] += 1
                 counts["wordy"] += 1
                 self.shifts[sample.run].begin(sample.row, OWN_LOSS)
                 self.lost.begin(sample.row, ABOUT_LOSS)
                 continue
-            if len(text) <= SHORT:
-                self.alike.count(text, False)
-            if not neighbours and not (
-                reference.question is None and problem.id in self.matcher.places
-            ):
-                neighbours = _neighbours(samples)
-            self._place(sample, problem, answer, neighbours[index] if neighbours else None)
+            place = self.matcher.places.get(problem.id)
+            if reference.question is None and place is not None:
+                self._place(sample, problem, answer, place, self.matcher.rows, self._golds)
+            else:
+                beside = beside or _neighbours(samples)
+                self._place(sample, problem, answer, *beside[index])
 
-    def _place(
-        self, sample: Sample, problem: Problem, answer: str, beside: tuple[int, Any, Any] | None
-    ) -> None:
-        """Note which problems beside its own a text fits that shows no cheap sign of its own.
+    def _count_text(self, sample: Sample, problem: Problem, answer: str, is_right: bool) -> None:
+        """Count what the text and the gold of a sample look like.
 
-        beside: the place of the problem among those of the file's rows, these problems by place,
-        and the places by gold; None if the row names its problem by its id.
+        answer: the text's last number; is_right: whether it is the gold.
         """
-        counts, row = self.counts, sample.row
-        shifts = self.shifts[sample.run]
-        is_known = problem.id in self.matcher.places
-        if sample.reference.question is None and is_known:
-            place, problems, golds = self.matcher.places[problem.id], self.matcher.rows, self._golds
-        else:
-            place, problems, golds = beside or (0, {}, {})
-        words = distinct_words(sample.text)
-        share = overlap(words, problem)
-        if len(words) >= WORDY:
-            counts["wordy"] += 1
-            if share < STRANGE and is_known:
-                self._note_stranger(sample, problem)
-        is_about = share >= ABOUT or (share > 0.2 and len(words) < 20)
-        counts["about"] += is_about
-        self.lost.begin(row, ABOUT_LOSS if is_about else 0.0)
-        if not is_about:
-            self.lost.add(0, 1.0)
-        found = find_shift(words, answer, place, problems) if problem.question else None
-        if found is not None:
-            shifts.begin(row, OTHER_LOSS if found else OWN_LOSS)
-            if found:
-                shifts.add(found, 1.0 + OTHER_LOSS)
-        elif places := golds.get(answer):
-            near = [each - place for each in
-                    places[bisect_left(places, place - REACH) : bisect(places, place + REACH)]
-                    if not _are_near(problem.gold, problems[each].gold)]  # fmt: skip
-            if near:
-                shifts.begin(row, OTHER_LOSS)
-            for shift in near:
-                shifts.add(shift, GOLD_GAIN + OTHER_LOSS)
-
-    @cached_property
-    def _golds(self) -> dict[str, list[int]]:
-        """The places of the dataset's problems by gold."""
-        return _places_by_gold(self.matcher.rows)
-
-    def _note(self, name: str, example: str) -> None:
-        self.counts[name] += 1
-        self.examples[name] = self.examples[name] or example
-
-    def _count_gold(self, sample: Sample) -> None:
-        """Compare the file's gold with the dataset's and with the text."""
-        counts, problem, gold = self.counts, sample.problem, sample.reference.gold
-        written = _written(gold)
-        if not written:
-            return
-        counts["golds"] += 1
-        if len(written) < 9 and LETTER.match(written.strip()):
-            counts["letters"] += 1
-        if problem is None or not (value := _read(gold)):
-            return
-        is_given = value == last_number(sample.text)
-        counts["readable"] += 1
-        counts["golds that the text gives"] += is_given
-        if problem.meta.get("dataset") == OWN_PROBLEMS:
-            counts["own"] += 1
-        elif value != _normalized(problem.gold):
-            self._note("differ", f"row {sample.row}: {value}, not {problem.gold}")
-            counts["differ, and the text gives"] += is_given
-
-    def _count_shares(self, sample: Sample, problem: Problem) -> None:
-        """Count what the text and the gold of a sample look like."""
-        counts, text, written = self.counts, sample.text, _written(sample.reference.gold)
-        is_right = last_number(text) == _normalized(problem.gold) != ""
+        counts, text, reference = self.counts, sample.text, sample.reference
+        written = _written(reference.gold)
         counts["searched"] += 1
         self.lengths[len(text)] += 1
+        self.alike.n += 1
         counts["right"] += is_right
+        counts["empty"] += not text
+        if reference.turns and squeeze(problem.question) not in squeeze(reference.question or ""):
+            self._note("remarks", clip(reference.question or ""))
+        if written:
+            self._count_gold(sample, answer)
+        if is_right and len(text) <= SHORT:
+            self.alike.count(text, True)
         if len(text) < 40 and BARE.match(text):
             counts["bare"] += 1
             counts["bare right"] += is_right
@@ -444,41 +353,87 @@ class Checks:
             is_own = problem.meta.get("dataset") == OWN_PROBLEMS
             counts["wordy golds"] += is_own or not _is_prose(written, problem.solution)
 
-    def _note_stranger(self, sample: Sample, problem: Problem) -> None:
-        region = committed_region(sample.text, problem.question)  # base models ask on
-        words = distinct_words(sample.text[region.start : region.end])
-        if len(words) >= WORDY:
-            self.counts["strangers"] += 1
-            self.counts["strangers by id"] += sample.reference.question is None
-            if len(self.strangers) < 4 * KEPT:
-                self.strangers.append((sample.row, words, problem))
+    def _place(
+        self, sample: Sample, problem: Problem, answer: str,
+        place: int, problems: Mapping[int, Problem], golds: Mapping[str, Sequence[int]],
+    ) -> None:  # fmt: skip
+        """Note whether a text without the right answer fits its problem, or one beside it.
+
+        answer: its last number. place: of its problem among the dataset's or the file's, which are
+        `problems` by place; golds: their places by gold.
+        """
+        counts, row, words = self.counts, sample.row, distinct_words(sample.text)
+        shifts, share = self.shifts[sample.run], overlap(words, problem)
+        is_about = share >= ABOUT or (share > 0.2 and len(words) < 20)
+        counts["about"] += is_about
+        self.lost.begin(row, ABOUT_LOSS if is_about else 0.0)
+        if not is_about:
+            self.lost.add(0, 1.0)
+        if len(sample.text) <= SHORT:
+            self.alike.count(sample.text, False)
+        counts["wordy"] += len(words) >= WORDY
+        if len(words) >= WORDY and share < STRANGE and problem.id in self.matcher.places:
+            region = committed_region(sample.text, problem.question)  # base models ask on
+            said = distinct_words(sample.text[region.start : region.end])
+            if len(said) >= WORDY:
+                counts["strangers"] += 1
+                counts["strangers by id"] += sample.reference.question is None
+                if len(self.strangers) < 4 * KEPT:
+                    self.strangers.append((row, said, problem))
+        found = find_shift(words, answer, place, problems) if problem.question else None
+        if found is not None:
+            shifts.begin(row, OTHER_LOSS if found else OWN_LOSS)
+            if found:
+                shifts.add(found, 1.0 + OTHER_LOSS)
+        elif places := golds.get(answer):
+            around = places[bisect_left(places, place - REACH) : bisect(places, place + REACH)]
+            near = [each - place for each in around if each != place
+                    and not _are_near(problem.gold, problems[each].gold)]  # fmt: skip
+            if near:
+                shifts.begin(row, OTHER_LOSS)
+            for shift in near:
+                shifts.add(shift, GOLD_GAIN + OTHER_LOSS)
 
     @cached_property
-    def _marks(self) -> dict[str, list[str]]:
-        """The rarest words of each question of the dataset, by the problem's id."""
-        topics = {each.id: topic_words(each.question) for each in self.matcher.problems}
-        uses = Counter(word for topic in topics.values() for word in topic)
-        most = max(2, len(topics) // 100)
-        return {
-            id: [word for word in sorted(topic, key=lambda word: (uses[word], word))[:MARKS]
-                 if uses[word] <= most and word.isalpha()] for id, topic in topics.items()
-        }  # fmt: skip
+    def _golds(self) -> dict[str, list[int]]:
+        """The places of the dataset's problems by gold."""
+        return _places_by_gold(self.matcher.rows)
+
+    def _note(self, name: str, example: str) -> None:
+        self.counts[name] += 1
+        self.examples[name] = self.examples[name] or example
+
+    def _count_gold(self, sample: Sample, answer: str) -> None:
+        """Compare the file's gold with the dataset's and with the text's last number."""
+        counts, problem, gold = self.counts, sample.problem, sample.reference.gold
+        written = _written(gold)
+        counts["golds"] += written != ""
+        counts["letters"] += len(written) < 9 and LETTER.match(written.strip()) is not None
+        if problem is None or not (value := _read(gold)):
+            return
+        counts["readable"] += 1
+        counts["golds that the text gives"] += value == answer
+        if problem.meta.get("dataset") == OWN_PROBLEMS:
+            counts["own"] += 1
+        elif value != _normalized(problem.gold):
+            self._note("differ", f"row {sample.row}: {value}, not {problem.gold}")
+            counts["differ, and the text gives"] += value == answer
 
     def conclude(self) -> list[str]:
         """Return warnings; raises InputError if the file is not what it was read as."""
-        counts, n, name, file = self.counts, self.n, self.matcher.name, self.file
-        failures, searched = counts["failures"], counts["searched"]
-        if failures > 0.5 * (n + failures):
+        counts, name, file = self.counts, self.matcher.name, self.file
+        failures, n, texts = counts["failures"], counts["searched"], self.answered
+        if failures > texts:
             raise InputError(
-                f"{failures} of {n + failures} texts of {file!r} are failures of a service, such "
-                f"as {self.examples['failures']!r}; ask for these completions again"
+                f"{failures} of {texts + failures} texts of {file!r} are failures of a service, "
+                f"such as {self.examples['failures']!r}; ask for these completions again"
             )
         if counts["letters"] >= SHARE * max(counts["golds"], 1) and counts["golds"] >= 3:
             raise InputError(
                 f"the golds of {file!r} are letters: multiple choice, which no scorer reads; "
                 "give golds that are numbers: --columns gold=COLUMN"
             )
-        if counts["questions as texts"] >= SHARE * (searched + counts["faults"]) > 1:
+        if counts["questions as texts"] >= SHARE * (n + counts["faults"]) > 1:
             raise InputError(f"the texts of {file!r} are questions of {name!r}; {TEXT_COMMAND}")
         if not n:
             if self.questions:
@@ -489,9 +444,9 @@ class Checks:
         if self.options.id_base is None:
             self._check_shift()
         prompts, programs = counts["prompts"], counts["programs"]
-        if prompts >= max(3, 0.5 * searched):
+        if prompts >= max(3, 0.5 * n):
             raise InputError(
-                f"{prompts} of {searched} texts of {file!r} begin with their prompt, but not the "
+                f"{prompts} of {n} texts of {file!r} begin with their prompt, but not the "
                 "first ones, so that they are not cut; cut the prompts off, or score the rows with "
                 "prompts in a file of their own"
             )
@@ -500,14 +455,14 @@ class Checks:
         failed = self.examples["failures"], "is a failure" if failures == 1 else "are failures"
         printed = (f"what they print may be in {executed!r}: --columns response={executed}"
                    if executed else "their printed answers are no part of the text")  # fmt: skip
-        warnings = self._check_golds(n) if counts["readable"] >= ENOUGH else []
-        warnings += self.alike.warnings(n, "ask for them again")
+        warnings = self._check_golds() if counts["readable"] >= ENOUGH else []
+        warnings += self.alike.conclude("ask for them again")
         warnings += [words for holds, words in (
             (min(counts["own"], n - counts["own"]) >= max(ENOUGH, MANY_ALIKE * n),
              f"{counts['own']} of {n} rows of {file!r} ask problems that are not in {name!r} and "
              "are scored by the file's golds: the accuracy is one over them and the others"),
-            (prompts >= max(3, FEW_PROMPTS * searched),
-             f"{prompts} of {searched} texts of {file!r} begin with their prompt, whose answers "
+            (prompts >= max(3, FEW_PROMPTS * n),
+             f"{prompts} of {n} texts of {file!r} begin with their prompt, whose answers "
              "may be read as theirs; cut the prompts off"),
             (failures, f"{count(failures, 'text')} of {file!r} {failed[1]} of a service, such as "
              f"{failed[0]!r}; counted as errors"),
@@ -516,35 +471,37 @@ class Checks:
              f"the question, such as {self.examples['remarks']!r}; the first turn that is one "
              "counts, and the last answer is scored"),
             (unheeded,
-             f"{unheeded.total()} of {n} rows of {file!r} have a text and words in "
+             f"{unheeded.total()} of {texts} rows of {file!r} have a text and words in "
              f"{str(columns.roles.get('error'))!r} that no service's failure has, such as "
              f"{clip(next(iter(unheeded), ''))!r}; their texts are scored. If these requests "
              f"failed: --columns error={columns.roles.get('error')}"),
-            (counts["solutions"] >= max(ENOUGH, SHARE * searched),
+            (counts["solutions"] >= max(ENOUGH, SHARE * n),
              f"the texts of {file!r} are the reference solutions in {counts['solutions']} of "
-             f"{searched} rows: this is no accuracy of a model"),
+             f"{n} rows: this is no accuracy of a model"),
             (counts["empty"] and columns.thinking,
              f"{counts['empty']} of {n} texts of {file!r} are empty, where "
              f"{str(columns.thinking)!r} has text: the model's thinking took all tokens, or its "
              f"parser took the answer; to score that text: --columns response={columns.thinking}"),
-            (counts["bare"] >= SHARE * searched and programs < 0.5 * searched and columns.wordy
+            (counts["bare"] >= SHARE * n and programs < 0.5 * n and columns.wordy
              and "response" not in columns.named,
-             f"{counts['bare']} of {searched} texts of {file!r} are bare numbers; if the whole "
+             f"{counts['bare']} of {n} texts of {file!r} are bare numbers; if the whole "
              f"texts are elsewhere: --columns response={next(iter(columns.wordy), '')}"),
-            (longest >= LEAST_CUT and self.lengths[longest] >= max(ENOUGH, MANY_CUT * searched),
-             f"{self.lengths[longest]} of {searched} texts of {file!r} end at exactly {longest:,} "
+            (longest >= LEAST_CUT and self.lengths[longest] >= max(ENOUGH, MANY_CUT * n),
+             f"{self.lengths[longest]} of {n} texts of {file!r} end at exactly {longest:,} "
              "characters, which looks cut; score the whole texts"),
             (columns.selected,
              f"each text of {file!r} is scored; to score those that were selected: --columns "
              f"response={columns.selected}"),
-            (programs >= 0.5 * searched,
-             f"{percent(programs / searched, 0)} of the texts of {file!r} are programs or "
+            (programs >= 0.5 * n,
+             f"{percent(programs / n, 0)} of the texts of {file!r} are programs or "
              f"transcripts of tools, which scorers read as text; {printed}"),
         ) if holds]  # fmt: skip
-        samples = round(n / len(self.problems)) if self.problems else 1
+        samples = round(texts / len(self.problems)) if self.problems else 1
         for column, kinds in columns.kinds.items() if samples > 1 else ():
             numbers = kinds.values()
-            if len(kinds) == samples and max(numbers) <= 1.05 * n / samples <= 1.1 * min(numbers):
+            if len(kinds) == samples and max(numbers) <= 1.05 * texts / samples <= 1.1 * min(
+                numbers
+            ):
                 warnings.append(
                     f"each problem of {file!r} has {samples} rows, and {column!r} has as many "
                     f"values ({clip(', '.join(map(str, kinds)))}); if they are different runs: "
@@ -606,9 +563,10 @@ class Checks:
                 f"response={' or response='.join([*columns.wordy[:4], column])}, whichever it is"
             )
 
-    def _check_golds(self, n: int) -> list[str]:
+    def _check_golds(self) -> list[str]:
         """Return warnings on the file's golds; raises InputError if they are not the dataset's."""
         counts, columns, name = self.counts, self.columns, self.matcher.name
+        n = counts["searched"]
         gold = str(columns.roles["gold"]) if columns and "gold" in columns.roles else ""
         known, differ = counts["readable"] - counts["own"], counts["differ"]
         given = counts["golds that the text gives"]
@@ -693,7 +651,7 @@ class Checks:
                 best, found, example = strangers, dataset, shown
         # Half of the texts; fewer if nearly none is about its problem. Short texts repeat too
         # little of a question to be found by it.
-        is_lost = self.counts["about"] < 0.1 * self.n
+        is_lost = self.counts["about"] < 0.1 * self.counts["searched"]
         if best >= (0.25 if is_lost else 0.5) * len(texts):
             advice = f"give -d {found}, or its rows in a file of their own"
             if found == self.matcher.name:
