@@ -49,10 +49,10 @@ def list_command(words: tuple[str, ...], whole: bool, as_json: bool) -> None:
     from gradeschool.scorer import Scorer
 
     lists: dict[str, list[dict[str, Any]]] = {}
-    entries = (all_protocols(), all_scorers(), all_votes())
-    for kind, every in zip(TITLES, (list(each.values()) for each in entries), strict=True):
+    registered: Sequence[Mapping[str, Any]] = (all_protocols(), all_scorers(), all_votes())
+    for kind, every in zip(TITLES, registered, strict=True):
         lists[kind] = []
-        for one in every:
+        for one in every.values():
             row: dict[str, Any] = {"name": one.name, "summary": one.summary, "source": one.source}
             if isinstance(one, Protocol):
                 form = "chat" if one.is_chat else "completion"
@@ -98,8 +98,8 @@ def _print_harnesses(lists: Mapping[str, Sequence[Card]]) -> None:
         names.append(", ".join(sorted(filter(None, datasets))))
     for line, name in zip(aligned(rows), names, strict=True):
         say(f"{line}  {name}"[: cli.stdout_width()].rstrip())
-    say("\nWith a WORD: those with it in their line; with --all: every one. "
-        "`protocols show NAME`\nshows all about one.")  # fmt: skip
+    say("\nWith a WORD: those with it in their line; with --all: every one.\n"
+        "`gradeschool protocols show NAME` shows all about one.")  # fmt: skip
 
 
 @command.command("show")
