@@ -18,7 +18,6 @@ from gradeschool.integrations.rewards import (
     Reward,
     _unreadable,
     completion_text,
-    has_format,
 )
 from gradeschool.integrations.trl import reward
 from gradeschool.verdict import Outcome
@@ -89,21 +88,17 @@ def test_no_completion_and_no_gold_raises(completion: object, gold: object) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "form", "value"),
+    ("text", "value"),
     [
-        ("so\n#### 18", "####", 1.5),
-        ("so\n#### 17", "####", 0.5),
-        ("#### 18\nbye", "####", 1.0),
-        ("the answer is 18", "####", 1.0),
-        ("#### ", "####", 0.0),
-        (r"so \boxed{18}.", "boxed", 1.5),
-        (r"so \boxed{18", "boxed", 1.0),
-        (r"so \boxed{}", "boxed", 0.0),
+        ("so\n#### 18", 1.5),
+        ("so\n#### 17", 0.5),
+        ("#### 18\nbye", 1.0),
+        ("the answer is 18", 1.0),
+        ("#### ", 0.0),
     ],
 )
-def test_format_credit_is_for_the_form_at_the_end(text: str, form: str, value: float) -> None:
-    assert Grader(format=form, format_credit=0.5).grade(text, "18").value == value
-    assert has_format(text, form) is (value in (0.5, 1.5))
+def test_format_credit_is_for_the_form_at_the_end(text: str, value: float) -> None:
+    assert Grader(format_credit=0.5).grade(text, "18").value == value
 
 
 @pytest.mark.parametrize("text", ["<think>{} so the total is 18", "{} <think> the total is 18"])
@@ -140,7 +135,6 @@ def test_a_part_that_is_no_text_is_not_the_reply(kind: str) -> None:
         ({"scorer": None}, InputError, "None"),
         ({"scorer": ["openai/2021"]}, InputError, "openai/2021"),
         ({"scorer": "openai/2020"}, UnknownNameError, "openai/2021"),
-        ({"format": "json"}, InputError, "'json'"),
         ({"format_credit": 1.0}, InputError, "from 0 to under 1"),
         ({"format_credit": "much"}, InputError, "'much'"),
     ],

@@ -20,7 +20,6 @@ from gradeschool.formats.samples import ReadOptions
 from gradeschool.integrations.scores import Scores, score_samples
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.protocol import Protocol
-from gradeschool.reports.loggers import LOGGERS, check_loggers, log_run
 from gradeschool.reports.progress import EvaluationDisplay
 from gradeschool.runs.evaluate import evaluate as evaluate_job
 from gradeschool.runs.job import DEFAULT_PROTOCOL, Job, prepare
@@ -76,7 +75,6 @@ def evaluate(
     name: str = "",
     output: str | Path | None = None,
     progress: bool = False,
-    log: Sequence[str] = (),
     **options: Any,
 ) -> Scores:
     """Evaluate a model under a protocol, and return the scores by the protocol's scorers.
@@ -89,23 +87,15 @@ def evaluate(
     headline first; names, or functions of your own (`scoring.own_scorer`). name: a function's name;
     together with the prompt it identifies stored completions. output: a run folder to keep, which
     is resumed where it stopped; by default the folder is deleted with the result. progress: show
-    progress on stderr. log: loggers as for --log, such as ("wandb", "mlflow"); needs `output`.
-    options: the other fields of `runs.job.Job`, such as temperature, max_tokens, stop, seed, shots,
-    random, connections. Works inside a running event loop, as in a notebook; see `evaluate_async`.
+    progress on stderr. options: the other fields of `runs.job.Job`, such as temperature, stop,
+    seed, shots, random, connections. Works inside a running event loop, as in a notebook.
 
     Raises InputError for unusable arguments, before anything is sent; DataError if the dataset is
     not available; FatalModelError if no request can succeed; and any error of the function.
     """
     known = {field.name for field in fields(Job)} - {"model", "output"}
-    loggers = (log,) if isinstance(log, str) else tuple(log)
-    for kind, given, allowed in (
-        ("option of evaluate", options, known), ("logger", loggers, LOGGERS),
-    ):  # fmt: skip
-        if unknown := [each for each in given if each not in allowed]:
-            raise UnknownNameError(kind, str(unknown[0]), allowed)
-    if loggers and output is None:
-        raise InputError("log needs the folder of the run; give output")
-    check_loggers(loggers)
+    for unknown in options.keys() - known:
+        raise UnknownNameError("option of evaluate", unknown, known)
     settings: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
     }
@@ -133,11 +123,8 @@ def evaluate(
             prepared = prepare(replace(job, output=folder), function)
             with EvaluationDisplay(quiet=not progress) as display:
                 evaluation = asyncio.run(evaluate_job(prepared, display.show))
-            logger = logging.getLogger("gradeschool")
-            if loggers:
-                log_run(loggers, folder, display.message, logger.warning)
             for text in evaluation.cautions():
-                logger.warning(text)
+                logging.getLogger("gradeschool").warning(text)
             if evaluation.fatal is not None:
                 raise evaluation.fatal
             if evaluation.interrupted:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from gradeschool.answers.parse import answer_part
 from gradeschool.answers.regions import unfinished_mark
-from gradeschool.answers.search import last_box
 from gradeschool.errors import InputError
 from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
@@ -32,7 +31,6 @@ UNREADABLE = (
 )
 _unreadable: list[object] = []  # the first gold of this process that could not be read
 LONGEST_TAG = 40  # characters of a mark of thinking, which the cut may split
-FORMATS = (MARKER, "boxed")
 # Types of a content part that is the reply; others are thinking, images or calls of tools.
 TEXT_PARTS = (None, "text", "output_text")
 
@@ -57,24 +55,20 @@ class Reward(NamedTuple):
 
 @dataclass(frozen=True)
 class Grader:
-    r"""Rewards completions: 1 for a correct answer, else 0; a call never raises.
+    """Rewards completions: 1 for a correct answer, else 0; a call never raises.
 
-    scorer: a name from `gradeschool protocols list`. format_credit: added if the text ends in the
-    form named by `format`: "####" (a last line "#### N") or "boxed" (a `\boxed{}` on it). Raises
-    UnknownNameError, MissingExtraError or InputError. Graders with the same settings compare equal,
-    and can be pickled.
+    scorer: a name from `gradeschool protocols list`. format_credit: added if the last line of the
+    text is "#### N". Raises UnknownNameError, MissingExtraError or InputError. Graders with the
+    same settings compare equal, and can be pickled.
     """
 
     scorer: str = DEFAULT_SCORER
-    format: str = MARKER
     format_credit: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.scorer, str):
             raise InputError(f"the scorer is {self.scorer!r}; give its name")
         get_usable_scorer(self.scorer)
-        if self.format not in FORMATS:
-            raise InputError(f"the format is {self.format!r}; give one of {', '.join(FORMATS)}")
         credit: object = self.format_credit
         if not isinstance(credit, int | float) or not 0 <= credit < 1:
             raise InputError(f"format_credit is {credit!r}; give a number from 0 to under 1")
@@ -105,8 +99,9 @@ class Grader:
         value = None
         if verdict.outcome is not Outcome.ERROR:
             value = float(verdict.correct)
-            if self.format_credit:
-                value += self.format_credit * has_format(text, self.format)
+            line = answer_part(text).strip().rpartition("\n")[2].strip()
+            if self.format_credit and line.startswith(MARKER) and any(map(str.isdigit, line)):
+                value += self.format_credit
         return Reward(value, verdict.outcome, answer, verdict.reason)
 
     def grade_all(self, completions: Sequence[object], golds: Sequence[object]) -> list[Reward]:
@@ -124,15 +119,6 @@ class Grader:
         if get_usable_scorer(self.scorer).extra:
             return call_at_once(self.grade, rows)
         return [self.grade(*row) for row in rows]
-
-
-def has_format(text: str, form: str) -> bool:
-    r"""Return whether a text's last line begins with "####" or has a closed, filled `\boxed{}`."""
-    line = answer_part(text).strip().rpartition("\n")[2].strip()
-    if form == MARKER:
-        return line.startswith(MARKER) and any(map(str.isdigit, line))
-    box = last_box(line)
-    return box is not None and box.end < len(line) and bool(box.text.strip())
 
 
 def completion_text(completion: object) -> str | None:

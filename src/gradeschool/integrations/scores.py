@@ -31,15 +31,7 @@ from gradeschool.scoring.table import (
 )
 from gradeschool.verdict import Verdict
 
-HEADS: tuple[str, ...] = (
-    "scorer",
-    "correct",
-    "accuracy",
-    "95 % interval",
-    "wrong",
-    "no answer",
-    "error",
-)
+HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,12 +51,12 @@ class Scores:
 
     @property
     def headline(self) -> ScorerResult:
-        """Return the score by the first scorer."""
+        """The result under the first scorer."""
         return self.run.scorers[0]
 
     @property
     def accuracy(self) -> float:
-        """Return the mean over problems of the share of judged completions that are correct.
+        """The mean over problems of the share of judged completions that are correct.
 
         Texts on which the scorer fails count as wrong.
         """
@@ -72,12 +64,12 @@ class Scores:
 
     @property
     def ci95(self) -> Interval:
-        """Return the 95 % interval of the accuracy."""
+        """The 95 % interval of the accuracy."""
         return self.headline.ci95
 
     @property
     def correct(self) -> int:
-        """Return the number of correct completions by the first scorer."""
+        """The number of correct completions by the first scorer."""
         return self.headline.correct
 
     def __len__(self) -> int:
@@ -87,10 +79,8 @@ class Scores:
     def _table(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = [HEADS]
         for each in self.run.scorers:
-            shares = ("-", "-")
-            if each.judged:
-                words = accuracy_words(each.accuracy, each.accuracy_bounds)
-                shares = (words, bounds(each.ci95))
+            accuracy = accuracy_words(each.accuracy, each.accuracy_bounds)
+            shares = (accuracy, bounds(each.ci95)) if each.judged else ("-", "-")
             counts = map(str, (each.wrong, each.no_answer, each.error))
             rows.append((each.scorer, str(each.correct), *shares, *counts))
         return rows
@@ -101,17 +91,14 @@ class Scores:
 
     def _repr_html_(self) -> str:
         """Return the table as HTML, for notebooks."""
-        head, *body = [[html.escape(cell) for cell in row] for row in self._table()]
-        rows = "".join(f"<tr><td>{'</td><td>'.join(cells)}</td></tr>" for cells in body)
-        return (
-            f"<table><caption>{len(self)} completions</caption>"
-            f"<tr><th>{'</th><th>'.join(head)}</th></tr>{rows}</table>"
-        )
+        rows = "".join(f"<tr><td>{'</td><td>'.join(map(html.escape, row))}</td></tr>"
+                       for row in self._table())  # fmt: skip
+        return f"<table><caption>{len(self)} completions</caption>{rows}</table>"
 
     def misses(self) -> list[tuple[int, Verdict]]:
         """Return the index and the verdict of each completion that the first scorer rejects."""
-        samples = enumerate(self.scored.run.samples)
-        judged = (index for index, sample in samples if not sample.error and sample.problem)
+        judged = [index for index, sample in enumerate(self.scored.run.samples)
+                  if not sample.error and sample.problem]  # fmt: skip
         pairs = zip(judged, self.verdicts, strict=True)
         return [(index, verdict) for index, verdict in pairs if not verdict.correct]
 
@@ -189,9 +176,9 @@ def score(
             problem = gold if isinstance(gold, Problem) else problem_of(gold)
         except InputError as error:
             raise InputError(f"gold {index}: {error}") from None
-        problem = replace(problem, id=str(index)) if problem.id == "?" else problem
-        number = earlier[problem.id]
-        samples.append(Sample(index, text=text, sample=number, problem=problem))
+        if problem.id == "?":
+            problem = replace(problem, id=str(index))
+        samples.append(Sample(index, text=text, sample=earlier[problem.id], problem=problem))
         earlier[problem.id] += 1
     return score_samples(Run("", samples), scorers)
 
