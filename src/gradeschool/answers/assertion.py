@@ -41,6 +41,9 @@ CLAUSE = re.compile(
     r"(?:[,:=]|\b(?:so|then|therefore|thus|hence|instead|because)) (?=\S)|(?:;"
     r"|\b(?:(?<!anything )but|aber|sondern|pero|sino|mais))(?: |$)|\b(?:no|nope), (?=\w)"
 )
+LEADING = re.compile(
+    r"(?:after|because|since|when|once|as(?! an? )|by|with|in|on|at|for|from|not counting)\b[^,]*,$"
+)
 ASIDE = re.compile(r", [^,]*,$")  # "not, as some claim, 15"
 NEGATION = re.compile(
     r"\b(?:not(?! (?:only|just|surpris\w*|includ\w*|count\w*))|never|neither|nor|none|nobody"
@@ -55,8 +58,11 @@ NEGATION = re.compile(
 # Denied with a comparison, it is the most or the least: "he cannot buy more than 15".
 EXTREME = re.compile(r"\b(?:more|less|fewer|longer|later) than$")
 ONE_OF = re.compile(
-    r"\b(?:one of|candidates are|options?:|choices:) (?:these:? |the \w+:? )?[\d.,$ ]*(?:and|or)?$"
-    r"|\b(?:candidates|options|choices) are$"
+    r"\b(?:(?:one|any) of|candidates are|options?:|choices:) (?:these:? "
+    r"|the \w+:? ?)?[\d.,$ ]*(?:and|or)?$"
+    r"|\b(?:candidates|options|choices) are$|\bso (?:is|are)$|\b(?:two|several|multiple|many) "
+    r"(?:answers|values|results|solutions|options)\b"
+    r"|\d.*\b(?:another|others?|or else|if not|and/or|otherwise)(?: \w+)?,?$"
 )
 # "the number of cards [that were not sold] is": what defines the subject.
 DEFINING = re.compile(
@@ -69,26 +75,35 @@ POSSIBLE = re.compile(
     r"|podría\w*"
     r"|talvez|tal vez|quizás?|peut-être|pourrait|serait|forse|potrebbe\w*|poderia\w*|misschien"
     r"|возможно|может)\b(?!'s)|\b(?:it|this|that|answer|result|which|there)(?: \w+)? (?:could"
-    r"(?: \w+){1,4}|can(?: \w+){0,3} (?:be|equal|come to|work))$|\b(?:low|upp)er bound\b|\b(?:w"
+    r"(?: \w+){1,4}|(?<!there )can(?: \w+){0,3} (?:be|equal|come to|work))$|\b(?:low"
+    r"|upp)er (?:bound|limit)\b|\b(?:w"
     r"|sh|c)ould have (?:been|had)$"
     r"|\bpossible (?:answers?|values?|results?)\b|\b(?:either|both|(?<!each )one of|among|between"
-    r"|some|any)(?: \w+:?)?(?: [\d.,]+ (?:and|or))?$|\bso (?:is|are)$"
-    r"|(?<!\bno )\b(?:more|less|greater|fewer) than$|\b(?:one|first|second|other"
+    r"|some|any)(?: \w+:?)?(?: [\d.,]+ (?:and|or))?$"
+    r"|(?<!\bno )\b(?!(?:oth|rath)er)(?:more|less|\w{2,}er) than$|\bsome(?:where|thing)\b"
+    r"|\b(?:one|first|second|other"
     r"|another) (?:option|candidate|choice|possibility|reading)\b|\bthe other$|^(?:option|case"
     r"|scenario|choice) \w+(?::| \w+)?$|可能|也许|或许|もしかして|たぶん"
 )
 CONDITION = re.compile(
     r"^(?:although|though|while|even)\b(?!.*,$)|(?:^|\b(?:and|or|that|see|check|know|decide|asks?"
     r"|sure|clear) )(?:if|whether|unless|had|were|wenn|falls|ob|si|se|если|soit)\b|\b(?:whether"
-    r"|if (?:you|they|we|someone|it|he|she|that)|depend\w*|provided|hypothe\w+)\b|假设|如果"
+    r"|whoever|anyone who|if (?:you|they|we|someone|it|he|she|that)|depend\w*|provided"
+    r"|hypothe\w+)\b|假设|如果"
 )
 # Sentences and labels that only try, judge or ask: stems, in a clause before or after the number.
 JUDGED = re.compile(
     r"\b(?:wrong|incorrect|mistak|err(?:s|ed|on|or)|false|untrue|mis(?:calc|read|count)|contradict"
     r"|impossib|unlikely|unsure|uncertain|invalid|absurd|nonsens|doubt(?:s|ful)?\b|inaccura|reject"
     r"|rules? out|ruled out|ruling out|naive|sloppy|cross(?:ed|es)? out|discard|exclud|eliminat"
-    r"|disregard|ignor|forget\b|retract|refus|deny|denie|(?:first|wild|rough|a) guess|disagree"
-    r"|hunch|^(?:guess|candidates)\b|trap\b|tempting|careless|plausible|unclear|hesitat|wonder"
+    r"|disregard|ignor|forget\b|retract|refus|deny|denie|(?:first|wild|rough|a|best"
+    r"|initial) guess|disagree"
+    r"|blunder|misconcept|typo\b|refut|withdr[ae]w|overcount|overshoot|double-?count|distractor"
+    r"|dismiss"
+    r"|flaw|fallac|artifact|premature|absurd|makes no sense|there(?:'s| is| are) no (?!more|other"
+    r"|need|doubt)"
+    r"|(?:is|be) (?:off|out)(?=[.,;]|$)|so it is out|drop it|hunch|^(?:guess|candidates)\b|trap\b"
+    r"|tempting|careless|plausible|unclear|hesitat|wonder"
     r"|falsch|verkehrt|faux\b|fauss|errad|sbagliat|errón|неверн|неправил)|错|不对|不正确|間違"
 )
 # "the number of wrong answers is": what is counted, is not judged.
@@ -96,10 +111,86 @@ COUNTED_BEFORE = re.compile(
     r"\b(number|amount|share|percentage) of (?:[a-z'-]+ ){1,8}?(?:is|are|was|were)(?: [a-z]+|:)?$"
 )
 VARIABLE = re.compile(r"\b[a-z] ?=$")
-# What somebody says: "some people say it is 15".
+# What somebody says or thinks, or rejects: "some people say it is 15", "I would answer 15"; no
+# verbs of the world ("he sold 15").
+_SAYS = (
+    r"(?:say|said|think|thought|claim|believ|hop[ei]|guess|insist|argu|suspect|bet\b|assert"
+    r"|estimat|reckon|imagin|ventur|propos|suggest|expect|fear|told|tell|conjectur|predict|maintain"
+    r"|lean|report|answer(?:ed|ing|s)|write|writing|wrote|conclu|confirm|announc|contend|doubt"
+    r"|feel|felt"
+    r"|voted?\b|opt|swear|swore|assum|suppos|hypothes|tend|would answer|must answer|to answer"
+    r"|not answer|gut says|call)"
+)
 REPORTED = re.compile(
-    r"\b(?<!we )(?<!i )(?:claim|say|think|believe|hope|guess|insist|argue|suspect|bet|assert"
-    r"|estimate)s?(?: that)? (?:it|there|the \w+) (?:is|are|was|were)\b"
+    rf"\b(?<!we )(?<!i ){_SAYS}[a-z]*(?: (?:me|us|him|her|you))?(?: that)? "
+    r"(?:it|there|this|that|the \w+)(?: (?:is|are|was|were|be|would be|will be)|'s)\b"
+    rf"|\b(?<!we )(?<!can )(?:{_SAYS}[a-z]*|withdr[ae]w|t[ao]ke back|reject|dismiss|disregard"
+    rf"|discard"
+    r"|skip|drop|avoid|stop|settle|considers?|disagree)(?: (?:it|that|as|at|for|on|with|to|towards?"
+    r"|about|in|get|getting|you|me|by))*$"
+    r"|\b(?:chance|possib\w+|likelihood|probability|odds|hunch|hope|fear|guess)(?: is)? that"
+    r" (?:it|this|there|the \w+) (?:is|are|was|will be)$"
+)
+# Nothing that is counted follows a number, so that it is itself what is spoken of.
+BARE = re.compile(
+    r"^(?: ?[.,;:!?)]|$| (?:and|or|but|because|though|if|instead|above|before|here|again|as|means"
+    r"|fails?|works?|holds)\b)"
+)
+# What "the answer is" may have before its number.
+ANSWER_IS = re.compile(r"\banswer\b([^:=→(]*)$")
+# What no result has after it: "15 and counting", "15 or so", "15 (approx. ±2)", "15, plus a few".
+MARKED_AFTER = re.compile(
+    r"^(?: ?%| [a-z]+)?(?:,? or (?=[a-z])(?![a-z]+ [(]? ?\d)|,? (?:plus|give|if not|perhaps|maybe"
+    r"|as an? "
+    r"(?:min|max|low|upp|bound|limit|rough))| at (?:the|an?) (?:outside|min|max)"
+    r"| [(](?:or|approx|about|roughly|plus|give|min|max|more|less|±)\b)|^ and (?!\d|not\b|so\b"
+    r"|the\b)[a-z]+(?: [a-z]+)?[.!]?$"
+)
+# "With 15, the equation fails": what is tried.
+SIDE = re.compile(
+    r"^(?:with|for|at|in|by|using|taking|given|on|from|under|if|when) , [a-z]|.* at first\.?$"
+)
+FIRST_DIGIT = re.compile(r"([^\d]*)\d.*(?:\band|,|\bor|-)$")
+NO_WORD = re.compile(r"[^a-z']+")
+LICENSED = re.compile(
+    r"^[^a-z]*$|^ to$"
+    r"|(?:\b(?:is|was|be|are|were|been|equals?|becomes?|became|(?:comes?|came|amounts?|sums?"
+    r"|adds? up"
+    r"|works? out|rose|rises|grows?|grew|fell|falls|drops?|reduced?)(?: down| out| up)? to|remains?"
+    r"|has|have|had|costs?|earn(?:s|ed)?|makes?|made|making|paid|pay(?:s|ing)?|need(?:s|ed)?"
+    r"|spen[dt]s?|g[eo]ts?|sold|sells?|takes?|took|lasts?|receive[sd]?|save[sd]?|owe[sd]?|buys?"
+    r"|bought|eats?|ate|gives?|gave|giving|use[sd]?|weighs?|runs?|ran|reads?|drinks?|drank|drives?"
+    r"|drove|walk(?:s|ed)?|works?|worked|los[et]s?|scored?|scores|wins?|won|owns?|keeps?|kept"
+    r"|holds?"
+    r"|contains?|leaves?|leaving|left|(?:leaving|leaves) \w+ with|(?:off|up|down|differs?|(?:in"
+    r"|de)creased|reduced) by|found|finds?|covers?|covered|collect(?:s|ed)|picks|picked"
+    r"|reach(?:es)?|totals?|yields?|averages?|raise[sd]?|plants?|planted|charge[sd]?|walks"
+    r"|measures?|means?|meant|pick"
+    r"|carr(?:y|ies|ied)|deliver(?:s|ed)?|bake[sd]?|produce[sd]?|travel(?:s|ed)?|consume[sd]?"
+    r"|(?:left|ends?(?: up)?|ended(?: up)?|remains|is|are|up|stuck) with|(?:worth|increased by"
+    r"|decreased by|(?:total|sum|average|maximum|minimum|number|profit|loss|change|rest|difference)"
+    r" of)|simplif(?:y|ies) to|round(?:s|ed) to|i e|es|est(?: de)?|ist|é|è|sind|son|sont|hat"
+    r"|tiene|a)|'s|,|that|^)"
+    r"(?: (?:that|then|thus|therefore|hence|indeed|in fact|clearly|obviously|also|now|still|only"
+    r"|just|simply|exactly|precisely|about|approximately|roughly|around|equal to|given by|the"
+    r"|an?|total of|total|sum of|number|value|integer|fraction|decimal|found to be|and|or|so|we|us"
+    r"|usd|rs|eur|chf|gbp|negative|minus|positive|him|her|them|you|it|another|additional|extra"
+    r"|in total"
+    r"|at least|at most|up|up to|no more than|more|option|choice|[a-e]))*$"
+)
+# Subjects that are nobody, or a way to see it: "some would get 15", "method 2 gives 15".
+ANYBODY = re.compile(
+    r"^(?:so |but |and |then )*(?:some(?:one|body)?|others?|many|most|people|any(?:one|body)|nobody"
+    r"|students|beginners|solvers|readers|a (?:quick|naive|careless|hasty|rough|first)|careless"
+    r"|naive"
+    r"|one(?! of))\b(?! (?:final |total )?answer)"
+)
+WAY = re.compile(
+    r"\b(?:first|second|third|one|other|another|1st|2nd|best|worst|either) (?:option|candidate"
+    r"|choice"
+    r"|possibility|reading|interpretation|case|scenario|method|approach|way|view|version|guess)\b|"
+    r"^(?:option|case|scenario|choice|method|reading|interpretation|approach|version) \w+\b"
+    r"|\b(?:hunch|bet|conjecture|hypothesis|intuition|impression|suspicion|odds|gut)\b"
 )
 # Commands: a clause without a subject.
 COMMAND = re.compile(
@@ -109,19 +200,27 @@ COMMAND = re.compile(
     r"|say|put(?! together)|set|take|pick|choose|select|substitute|plug|start|begin|see|decide"
     r"|what about|how about|why not|scratch|write|avoid))\b[^,:]*$"
 )
+SUPPOSE = re.compile(
+    r"^(?:(?:let's|let us|we|so|now) )*(?:suppose|imagine|pretend|assume|say),? (?!.*\b(?:then|so"
+    r"|thus|therefore)\b)[^=]*$"
+)
 # Subjects: nothing but the number, or "the value 15".
 SUBJECT = re.compile(
     r"^(?:(?:and|so|thus|hence|therefore|then|but|clearly|although|though|also|while|since"
-    r"|that) ,? ?)*(?:(?:the|an?|this|that|my|our|your|his|her) (?:[a-z]+ )?(?:value|answer|number"
-    r"|result|total|guess|figure|amount|sum) (?:of )?|(?:\w+ )?\w+'s? )?$"
+    r"|unfortunately|.*\bthat) ,? ?)*(?:(?:the|an?|this|that|my|our|your|his|her"
+    r"|\w+'s) (?:(?!other|first|last|rest|remain)[a-z'-]+ )"
+    r"{0,3}?(?:value|answer|number|result|total|guess|figure|amount|sum|count|claim|statement"
+    r"|option"
+    r"|conclusion|key's|candidate|choice|solution|estimate) ?,? (?:of |that )?|(?:\w+ )?\w+'s? )?$"
 )
 PREDICATE = re.compile(
-    r"^(?: (?!is|was|would|could|can|may|might|must|will|does|did|do|has|had|makes|looks"
+    r"^ ?,?(?: (?!is|was|would|could|can|may|might|must|will|does|did|do|has|had|makes|looks"
     r"|seems)[a-z%]+){0,2} (?P<verb>is|was|isn't|wasn't|would|wouldn't|could|couldn't|can|can't"
     r"|cannot|may|might|must|will|won't|does|doesn't|did|didn't|do|don't|has|had|hasn't|gets?"
-    r"|turns?|seems?|looks?|sounds?|feels?|appears?|ain't|(?:results?|comes?|came|stems?) from"
+    r"|turns?|turned out|came (?:up|from|out)|seems?|looks?|sounds?|feels?|appears?|ain't"
+    r"|(?:results?|comes?|came|stems?) from"
     r"|(?:[a-z]{3,}s|fell|failed) (?:the|an?|no|our|one|two|every\w*|nothing|nowhere"
-    r"|short of))\b(?P<rest>[^.;,!]*)"
+    r"|short of|what|because|as))\b(?P<rest>[^.;,!]*)"
 )
 COUNTED = re.compile(
     r"^ (?!is\b|was\b|would\b)[a-z]+ (?:[a-z]+ )?(?:did|do|can|could|will|would|had|has|may|must"
@@ -131,11 +230,15 @@ IS_RESULT = re.compile(
     r"^(?: (?:be|indeed|thus|therefore|also|then|now|still|really|in fact|clearly"
     r"|obviously))* (?:\d|(?:(?:the|our|your|my|his|her|their|its|how|what (?:he|she|it|they|we|is"
     r"|remains)|enough|correct|right|left|needed|required|remaining|in total|more|less|half|twice"
-    r"|equal|because|since|for|per|each|all|also)\b(?! possib| guess| option| candidate)))"
+    r"|equal|because|since|for|per|each|all|also)\b(?!.*\b(?:before|without|different|other|else"
+    r"|earlier)\b)(?! possib| guess| option| candidate)))"
 )
 # After a number: a bound, a tolerance, a range, another offer.
 OPEN_ENDED = re.compile(
-    r"^(?: ?(?:%|[a-z]{1,12}))? ?(?:±|[+]/?[-−]|plus or minus|plus ?/ ?minus|,? ?give or take"
+    r"^(?: ?(?:%|[a-z]{1,12}))? ?(?:-ish\b|and change\b|,? if not \w+er\b|with an? (?:margin"
+    r"|uncertainty|tolerance|deviation|error)"
+    r"|(?:,|or|and) (?:or else|another|others?|the other|if not|otherwise)\b[^.\d]*\d|±|[+]/?[-−]"
+    r"|plus or minus|plus ?/ ?minus|,? ?give or take"
     r"|with an error|and (?:up|above|over|more|below|under)\b(?! \w+ [a-z])|[<>≤≥] ?[a-z\d]"
     r"|[+](?! ?[(\d])|,? ?if not more|,? (?:possibly|maybe|perhaps|or even)\b|,? or (?:even "
     r"|maybe |perhaps )?(?:more|less|fewer|so|higher|lower|above|below|greater|under|over|better"
@@ -194,13 +297,19 @@ BOUND = re.compile(
     r"|capped)(?: \w+)? (?:to|at)|exceeds|mindestens|höchstens|bis zu|zwischen|(?:mehr"
     r"|weniger) als|entre|au (?:moins|plus|maximum)|(?:plus|moins|más|menos) de|(?:al|pelo) menos"
     r"|almeno|minstens|не менее|не более|от)$|(?:[≥≤<]|(?<!-)>"
-    r"|∈ ?[\[(]|[\[(] ?[\d.]+[,;]|\[|\b(?:from|between|от) [\d.,]+(?: \w+)? (?:to|and|до)"
+    r"|∈ ?[\[(]?|[\[(] ?[\d.]+[,;]|\[|\b(?:from|between|от) [\d.,]+(?: \w+)? (?:to|and|до)"
     r"|至少|最多)$"
 )
 # "15, which is wrong", "15, but that is not it"
 REMARK = re.compile(
     r"[^.;\d]{0,30}(?:,? (?:(?:but|and|though) )?(?:that|this|it|which)(?=(?: is|'s| was| would"
-    r"| can)\b)|, (?:(?:but|though|yet) (?:that|this|it)|which(?= (?:i|we)\b)))([' ][^.;\d]*)"
+    r"| can)\b)|, (?:(?:but|though|yet) (?:that|this|it)|so|which(?= \w)))([' ][^.;\d]*)"
+)
+# What comes after a number takes it back or leaves it open: "15, but I have not checked it".
+CONTRAST = re.compile(
+    r"^[^.;:!?\d(]{0,40}[,;–—]? ?\b(?:but|yet|though|although)\b[^.\d]*?(?:\bnot|n't|cannot|never"
+    r"|check|sure\b|certain|forgot|dropped|differ|might|\bmay\b|could|possible|wrong|closer|verif"
+    r"|\bmis|mistake|error|take it back)|^ (?:until|unless)\b[^.\d]*(?:[.!]|$)|^ out\b(?! of)"
 )
 AFTER_CLAUSE = re.compile(
     r"[.!;](?: |$)|,|\b(?:but|so|because|since) (?!(?:it|that) is (?:not|wrong))"
@@ -255,24 +364,35 @@ def doubt(
             begin, is_cut = place + 2, False
     stop = text.find("\n", number.end, min(end, number.end + REACH))
     stop = min(end, number.end + REACH) if stop < 0 else stop
-    if not _may_be_doubted(text[begin : number.start].lower(), text[number.end : stop].lower()):
+    if question and not _may_be_doubted(
+        text[begin : number.start].lower(), text[number.end : stop].lower()
+    ):
         return None
     before = ABBREVIATED.sub(r"\1 ", _plain(text[begin : number.start])).rstrip()
     after = _plain(text[number.end : stop])
     opened = max((before + " ").rfind(mark) for mark in (". ", "? ", "! "))
     whole = not is_cut or opened >= 0
+    leads = before.endswith((":", "-", ">", "|", "(", ","))
     before = clause = ASIDE.sub("", before[opened + 1 :].lstrip())
     for edge in CLAUSE.finditer(before):
         clause, whole = before[edge.end() :], True
+    if LEADING.match(before):
+        clause = ""  # "After ruling out the broken ones, 15 remain."
     worked = before.endswith(WORKED_BEFORE)
     if ASKS.match(after) and not worked:
         return "asked"
+    if SUPPOSE.match(before):
+        return "supposed"
     if NEXT.match(after):
         return "denied"
     asked = question.lower()
     core = DEFINING.sub(r"\g<head>", clause)
     # A box asserts by itself, unless "not" is right before it.
     boxed = text.endswith("boxed{", 0, number.start)
+    bare = BARE.match(after) is not None and not {"$", ":"} & {*text[number.start - 2 : number.end]}
+    said = None if worked or boxed else ANSWER_IS.search(clause)
+    if said and not _is_licensed(said[1]):
+        return "bounded"
     near = " ".join(core.split()[-3:]) if boxed else core
     if not worked and NEGATION.search(near) and not NEGATION.search(asked):
         if not EXTREME.search(core):
@@ -287,19 +407,21 @@ def doubt(
     if not worked:
         other = OTHER_BEFORE.search(before) and not after[:9].lstrip().startswith(SAME_UNITS)
         possible = POSSIBLE.search(core)
+        if WAY.search(clause) and not WAY.search(asked):
+            return "possible"
         unasked = possible and (" " not in possible[0] or possible[0] not in asked)
         if unasked or ONE_OF.search(before) or other:
             return "possible"
         if (
             CONDITION.search(core)
-            or REPORTED.search(clause)
+            or _is_reported(clause, after, asked)
             or (whole and SUPPOSITION.match(before))
         ):
             return "supposed"
         if whole and SUBJECT.match(before + " " if before else ""):
             predicate = PREDICATE.match(after)
             if predicate and not COUNTED.match(after):
-                denies = predicate["verb"].endswith(("n't", "cannot"))
+                denies = predicate["verb"].endswith(("n't", "cannot", "may", "might", "could"))
                 if denies or not IS_RESULT.match(predicate["rest"]):
                     return "a subject"
         with_it = before == "with" and " would " in after
@@ -307,13 +429,22 @@ def doubt(
         hypothetical = with_it or would_if or WOULD.search(before)
         if hypothetical and not (boxed or CONCLUDES.match(before) or SUPPOSES.search(asked)):
             return "would be"
+    if CONTRAST.match(after) and not worked:
+        return "judged"
     if not (boxed and text.startswith("}", number.end)) and (
         OTHER_AFTER.match(after) or (not before and OR_OTHER.match(after))
     ):
         return "one of several"
+    if marked and not worked and MARKED_AFTER.match(after):
+        return "bounded"
+    alone = bare and not (worked or boxed or said or question or marked) and before.isascii()
+    if alone and (
+        not (leads or _is_licensed(clause)) or ANYBODY.match(before) or SIDE.match(before + after)
+    ):
+        return "bounded"
     if OPEN_ENDED.match(after) or RANGE.search(before):
         return "bounded"
-    if not (marked or ANSWER_WORD.search(clause) or before.endswith(("=", ":", " is"))):
+    if not (marked or ANSWER_WORD.search(clause) or before.endswith(("=", ":", " is", "∈"))):
         pronoun = NO_SUBJECT.match(before)
         if pronoun is None or (question and not pronoun[1]):  # "How many?" - "At least 8."
             return None
@@ -326,7 +457,7 @@ def doubt(
 # The words of all rules, by their first four letters. Most sentences have none of them.
 RULES = (
     NEGATION, REPORTED, ONE_OF, POSSIBLE, CONDITION, JUDGED, COMMAND, PREDICATE, OPEN_ENDED, TO,
-    RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND,
+    RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND, CONTRAST, WAY, SUPPOSE, ANYBODY, MARKED_AFTER,
 )  # fmt: skip
 WORDS = re.compile(r"[^\W\d_]{2,}")
 NEUTRAL = frozenset(
@@ -340,7 +471,23 @@ TRIGGERS = frozenset(word[:4] for rule in RULES for word in WORDS.findall(
     re.sub(r"\\[a-z]", " ", rule.pattern))) - NEUTRAL  # fmt: skip
 SIGNS = frozenset("?？±<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
 LAST_WORDS = (" be ", " in ", " within ", " from ", " to ", " of ", " can ")
+PLAIN_ENDS = tuple(
+    f"{word}{sign}{gap}{mark}"
+    for word in ("answer", "is", "####")
+    for sign in ("", ":")
+    for gap in ("", " ", "\n")
+    for mark in ("", "$", "**", "\\boxed{", "$\\boxed{", "\\(\\boxed{")
+)
 LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
+
+
+def _is_licensed(words: str) -> bool:
+    """Return whether the words before a number are of a result, or of its first of two parts."""
+    words = f" {words}"
+    if LICENSED.search(NO_WORD.sub(" ", words).rstrip()):
+        return True
+    first = FIRST_DIGIT.match(words)
+    return bool(first) and LICENSED.search(NO_WORD.sub(" ", first[1]).rstrip()) is not None
 
 
 def _may_be_doubted(before: str, after: str) -> bool:
@@ -353,6 +500,8 @@ def _may_be_doubted(before: str, after: str) -> bool:
         return True
     if "-" in after[:8] or " to " in after[:24]:
         return True
+    if "answer" in before and not before.endswith(PLAIN_ENDS):
+        return True
     words = [word[:4] for word in WORDS.findall(before + " " + after)]
     return (
         not TRIGGERS.isdisjoint(words)
@@ -360,6 +509,14 @@ def _may_be_doubted(before: str, after: str) -> bool:
         or "n't" in after
         or PREDICATE.match(after) is not None
     )
+
+
+def _is_reported(clause: str, after: str, asked: str) -> bool:
+    """Return whether somebody only says or thinks so, or it is rejected: "I would answer 15"."""
+    said = REPORTED.search(clause)
+    if said is None or said[0].split()[0][:4] in asked:
+        return False
+    return said.end() < len(clause) or BARE.match(after) is not None
 
 
 def _is_judged(clause: str, after: str) -> bool:
@@ -408,6 +565,8 @@ EXPRESSION_BEFORE = re.compile(
     rf"|cdot))\s?[{{(]?"
     r"|(?:(?<![A-Za-z])[b-hj-z]|\d[b-z]|²)(?:\^\{?\d\}?)?\s?[-−–]\s?)\Z"
 )
+OPERAND = re.compile(r"\s?(?:root|over|choose|times the|to the (?:\w+ )?power|to the \w+th)\b")
+LETTER = re.compile(r"[a-z]{2}[ $(]{1,2}[f-z](?:[ .,;]|$)(?!\s?[=:$\d])")
 WRITTEN_OUT = frozenset(
     r"\cdot \times mod sqrt of log ln sin cos tan exp \sqrt \log \ln \sin \cos \tan \to".split()  # noqa: SIM905
 )
@@ -453,6 +612,13 @@ def is_part_of_expression(text: str, start: int, end: int) -> bool:
     """Return whether a number is a part of an expression that is not a number itself."""
     if _is_algebraic(text, start, end):
         return True
+    place = text.rfind("nswer", max(0, start - 80), start)
+    if place >= 0:  # "The answer is 15 times the price p."
+        line = text[place : end + 60].partition("\n")[0]
+        stop = line.find(". ", end - place)
+        line = line if stop < 0 else line[:stop]
+        if OPERAND.match(line, end - place) or LETTER.search(line, 5):
+            return True
     follows = text[end : end + 4].lstrip()[:1]
     if follows in BESIDE_EXPRESSION and EXPRESSION_BEHIND.match(text, end):
         return True

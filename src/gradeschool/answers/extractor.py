@@ -77,7 +77,8 @@ CHECK = re.compile(
 # Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 INLINE_CHOICES = re.compile(
-    r"\s{0,9}(?:(?:[Oo]ption|[Cc]hoice)s?:|\(?[Aa][.:)] .{1,30}\(?[Bb][.:)] ).{1,80}\s{0,9}"
+    r"\s{0,9}(?:(?:[Oo]ption|[Cc]hoice)s?:|\(?[AaIi][.:)] .{1,30}\(?(?:[Bb]|ii|II)[.:)] )"
+    r".{1,80}\s{0,9}"
 )
 # A number that is the whole first line, or sentence, except for its unit.
 HEADLINE = re.compile(
