@@ -1,4 +1,4 @@
-"""Own protocols: from TOML and changes; what cannot be is said in one sentence."""
+"""Own protocols: from TOML, Python and changes; what cannot be is said in one sentence."""
 
 from __future__ import annotations
 
@@ -17,11 +17,17 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 
 PROBLEMS = [Problem.from_row("0", "How many?", "1+1=2\n#### 2")]
 EXAMPLES = [{"question": f"Q{row}?", "answer": f"So {row}.\n#### {row}"} for row in range(3)]
+PYTHON = """
+from gradeschool import get_protocol
+PROTOCOL = get_protocol("lm-eval/gsm8k-cot").with_changes(shots=3, stop=["Q:"])
+NUMBER = 5
+"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "examples.jsonl").write_text("\n".join(map(json.dumps, EXAMPLES)))
+    (tmp_path / "mine.py").write_text(PYTHON)
     toml = 'base = "lm-eval/gsm8k-cot"\nshots = 3\nstop = ["Q:"]\n'
     (tmp_path / "mine.toml").write_text(toml)
     return tmp_path
@@ -30,12 +36,13 @@ def folder(tmp_path: Path) -> Path:
 MODEL = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
 
 
-def test_toml_and_changes_are_one_protocol(folder: Path) -> None:
+def test_toml_python_and_changes_are_one_protocol(folder: Path) -> None:
     changed = get_protocol("lm-eval/gsm8k-cot").with_changes(stop=["Q:"], shots=3)
-    own = get_protocol(str(folder / "mine.toml"))
-    assert own.digest() == changed.digest() != get_protocol("lm-eval/gsm8k-cot").digest()
-    assert own.name == 'lm-eval/gsm8k-cot with shots 3, stop ["Q:"]'
-    assert get_protocol(own.base).with_changes(**own.changes).digest() == own.digest()
+    for name in ("mine.toml", "mine.py:PROTOCOL"):
+        own = get_protocol(str(folder / name))
+        assert own.digest() == changed.digest() != get_protocol("lm-eval/gsm8k-cot").digest()
+        assert own.name == 'lm-eval/gsm8k-cot with shots 3, stop ["Q:"]'
+        assert get_protocol(own.base).with_changes(**own.changes).digest() == own.digest()
     step = get_protocol("lm-eval/gsm8k-cot").with_changes(shots=3).with_changes(stop=["Q:"])
     assert (step.name, step.digest()) == (changed.name, changed.digest())
     base = get_protocol("lm-eval/gsm8k")
@@ -72,6 +79,7 @@ def test_options_toml_and_python_are_one_protocol(
         run = tmp_path / way
         assert gradeschool("eval", *MODEL, "-n", 2, *words, "-o", run).status == 0
         manifest = json.loads((run / "run.json").read_text())
+        manifest["protocol"].pop("file", None)
         rows = (run / "completions.jsonl").read_text().splitlines()
         keys = sorted(json.loads(row)["key"] for row in rows)
         stored.append((manifest["protocol"], manifest["decoding"], keys))
@@ -186,6 +194,8 @@ def test_what_cannot_be_is_said(settings: dict[str, Any], message: str, folder: 
     [
         ("no.toml", "there is no file"),
         ("bad.toml", "'bad.toml' is not TOML"),
+        ("mine.py:NUMBER", "'mine.py:NUMBER' is 5; name an object of the type Protocol"),
+        ("raises.py:PROTOCOL", "'raises.py' raises ZeroDivisionError"),
     ],
 )
 def test_files_that_hold_no_protocol(
@@ -193,6 +203,7 @@ def test_files_that_hold_no_protocol(
 ) -> None:
     monkeypatch.chdir(folder)
     Path("bad.toml").write_text("shots = = 3")
+    Path("raises.py").write_text("1 / 0")
     with pytest.raises(InputError, match=message):
         get_protocol(name)
 
@@ -204,6 +215,8 @@ def test_the_commands_take_own_protocols(gradeschool: Command, folder: Path, dat
     assert card["shots"]["rows"] == [0, 1, 2]
     lines = gradeschool("protocols", "prompts", mine, "-d", "sample").out.splitlines()
     assert len(lines) == len(load_dataset("sample").problems)
+    bad = gradeschool("protocols", "show", str(folder / "mine.py:NUMBER"))
+    assert (bad.status, bad.out) == (2, "")
 
 
 @pytest.mark.parametrize(

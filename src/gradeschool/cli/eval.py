@@ -114,7 +114,7 @@ config_option = click.option(
                    "transformers/FOLDER, vllm/FOLDER, llama.cpp/FILE.gguf, recorded/FILE; or tiny, "
                    "which comes with the package. Repeat it for several models.")  # fmt: skip
 @click.option("-p", "--protocol", "protocols", multiple=True, metavar="NAME",
-              help="A name of `gradeschool protocols list`, or your own mine.toml; "
+              help="A name of `gradeschool protocols list`, or your own mine.toml or mine.py:NAME; "
                    "by default zero-shot/chat, for tiny openai/2021. May be repeated.")  # fmt: skip
 @cli.dataset_option
 @click.option("-n", "--limit", type=click.IntRange(min=1),

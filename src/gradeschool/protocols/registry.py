@@ -3,7 +3,8 @@ r"""Finds protocols, scorers and votes by name, in the packages of harnesses and
 The package that a name begins with ("lm-eval/gsm8k" in `lm_eval`) is searched before all packages
 are imported. If a plugin uses a built-in name, the built-in entry is returned.
 
-A protocol of a user is a TOML file with the changes of `Protocol.with_changes`:
+A protocol of a user is `mine.py:PROTOCOL`, or a TOML file with the changes of
+`Protocol.with_changes`:
 
 base = "lm-eval/gsm8k"                 # without it, `prompt` is needed
 name = "mine"                          # of a whole protocol; by default the file's name
@@ -15,7 +16,9 @@ shots = 3                              # or "examples.jsonl", beside the TOML fi
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -35,7 +38,7 @@ from gradeschool.errors import (
 )
 from gradeschool.prompts import QUESTION, Template
 from gradeschool.protocol import CHANGES, Protocol
-from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer
+from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, clip
 
 if TYPE_CHECKING:
     from gradeschool.vote import Vote
@@ -141,27 +144,39 @@ def get_vote(name: str) -> Vote:
 
 def is_own(name: str) -> bool:
     """Return whether a protocol's name is that of a user's file."""
-    return name.endswith(".toml")
+    return name.endswith(".toml") or ".py:" in name
 
 
 def get_protocol(name: str) -> Protocol:
-    """Return the protocol of that name, or of a user's TOML file.
+    """Return the protocol of that name, or of "mine.toml" or "mine.py:PROTOCOL" (runs the file).
 
     UnknownNameError lists similar names; InputError says what is wrong with a file.
     """
     if not is_own(name):
         protocol: Protocol = _find("PROTOCOLS", "protocol", name)
         return protocol
-    path = Path(name)
+    file, _, attribute = name.partition(".py:")
+    path = Path(name if name.endswith(".toml") else f"{file}.py")
+    if not path.is_file():
+        raise InputError(f"there is no file {str(path)!r}; give the path of a protocol")
+    if path.suffix == ".toml":
+        try:
+            settings = tomllib.loads(path.read_text("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{name!r} is not TOML: {error}") from None
+        return protocol_from(settings, name, path.stem, path.parent)
+    spec = importlib.util.spec_from_file_location(f"gradeschool_own_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{str(path)!r} cannot be run as Python")
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     try:
-        settings = tomllib.loads(path.read_text("utf-8"))
-    except OSError:
-        raise InputError(
-            f"there is no file {name!r}; give the path of a protocol in TOML"
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{name!r} is not TOML: {error}") from None
-    return protocol_from(settings, name, path.stem, path.parent)
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(f"{str(path)!r} raises {type(error).__name__}: {error}") from error
+    own = getattr(module, attribute, None)
+    if not isinstance(own, Protocol):
+        raise InputError(f"{name!r} is {clip(repr(own))}; name an object of the type Protocol")
+    return own
 
 
 def protocol_from(

@@ -169,6 +169,7 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
         changes["scorers"] = list(functions)
     usual = BUILT_IN_PROTOCOL if job.model == BUILT_IN else DEFAULT_PROTOCOL
     named = job.protocol or usual
+    file = named if isinstance(named, str) and ".py:" in named else ""
     base = (get_protocol(named) if isinstance(named, str) else named).with_changes(**changes)
     protocol = base.with_changes(temperature=job.temperature, top_p=job.top_p,
                                  max_tokens=job.max_tokens, stop=job.stop)  # fmt: skip
@@ -206,7 +207,7 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     problems = select_problems(dataset, job)
     if isinstance(answering, RecordedModel):
         answering.match(problems, dataset.name)
-    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, tuple(scorers))
+    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, tuple(scorers))
     if "headers" in options:
         options["headers"] = sorted(options["headers"])
     folder = job.output or default_folder(job, plan, base, options)
@@ -325,7 +326,7 @@ def default_folder(job: Job, plan: RunPlan, usual: Protocol, options: Mapping[st
     dataset, _ = split_columns(plan.dataset.name)
     if Path(dataset).suffix in TABLES:
         dataset = Path(dataset).stem
-    own = re.fullmatch(r"(?:.*/)?([^/]+)\.toml", str(job.protocol))
+    own = re.fullmatch(r"(?:.*/)?([^/]+)\.(?:toml|py:\w+)", str(job.protocol))
     protocol = own[1] if own else usual.name  # of a file, its name
     settings = [f"{name}-{value}".replace("_", "-") for name, value in changed]
     parts = [model_label(job.model), protocol, dataset, *settings]

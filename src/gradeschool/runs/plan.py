@@ -34,7 +34,8 @@ FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 class RunPlan:
     """The settings of a run: protocol, problems of its dataset, decoding, samples per problem.
 
-    scorers: of the protocol, ready for use; () to find them by name.
+    file: the name of a protocol that Python made, "mine.py:PROTOCOL". scorers: of the protocol,
+    ready for use; () to find them by name.
     """
 
     protocol: Protocol
@@ -43,6 +44,7 @@ class RunPlan:
     shots: Dataset | None
     decoding: Decoding
     samples: int
+    file: str = ""
     scorers: tuple[Scorer, ...] = ()
 
     def prompts(self) -> dict[str, Prompt]:
@@ -143,6 +145,8 @@ def facts_of(plan: RunPlan) -> dict[str, Any]:
         described["base"] = protocol.base
     if protocol.changes:
         described["changes"] = dict(protocol.changes)
+    if plan.file:
+        described["file"] = plan.file
     return {
         "protocol": described,
         "dataset": {"name": plan.dataset.name, "sha256": plan.dataset.sha256},
@@ -186,11 +190,14 @@ def recorded_protocol(fields: Mapping[str, Any]) -> Protocol:
     Raises UnknownNameError, and InputError if an own protocol cannot be made again.
     """
     changes, base = fields.get("changes"), fields.get("base")
+    name = str(base or fields.get("file") or fields["name"])
+    if ".py:" in name and not (changes and not base):
+        raise InputError(f"its protocol is {name!r}, and code that a run folder names is not run")
     if base:
         return get_protocol(str(base)).with_changes(**dict(changes or {}))
     if changes:
         return protocol_from(changes, str(fields.get("source")), str(fields["name"]))
-    return get_protocol(str(fields["name"]))
+    return get_protocol(name)
 
 
 def recorded_plan(fields: Mapping[str, Any]) -> RunPlan:
@@ -208,7 +215,8 @@ def recorded_plan(fields: Mapping[str, Any]) -> RunPlan:
             by_id = {problem.id: problem for problem in dataset.problems}
             problems = tuple(by_id[id] for id in fields["problem_ids"])
         samples = int(fields["samples"])
-        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples)
+        file = str(fields["protocol"].get("file", ""))
+        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples, file)
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
