@@ -112,6 +112,61 @@ def test_the_list_is_narrowed_by_words(gradeschool: Command) -> None:
     assert "no protocol or scorer has 'no-such-word' in its line" in none.err
 
 
+# `gradeschool protocols diff`
+
+
+@pytest.mark.official
+def test_the_fields_that_differ(gradeschool: Command, data: Path) -> None:
+    results = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k", "--json").json()
+    fields = {item["field"]: (item["first"], item["second"]) for item in results["fields"]}
+    assert set(fields) == {
+        *("scorers", "prompt: shot", "prompt: question", "decoding: max_tokens", "decoding: stop")
+    }
+    assert fields["decoding: max_tokens"] == (256, 512)
+    assert fields["prompt: question"] == ("Q: {question}\nA:", "Question: {question}\nAnswer:")
+    assert "-A: There are 15 trees originally." in "\n".join(results["prompt_diff"])
+    assert len(set(results["prompt_sha256"])) == 2
+    shown = gradeschool("protocols", "diff", "lm-eval/gsm8k-cot", "olmes/gsm8k").out
+    assert "decoding: max_tokens  256 " in shown
+    assert "\n-Q: Olivia has $23." in shown
+    assert "\n+Question: Olivia has $23." in shown
+
+
+def test_protocols_of_the_same_prompt(gradeschool: Command, data: Path) -> None:
+    shown = gradeschool("protocols", "diff", "olmes/gsm8k", "olmo-eval/gsm8k").out
+    assert "the prompts of problem 0 of gsm8k are the same" in shown
+    assert "integers" not in shown  # summaries say in words what other fields say
+    same = gradeschool("protocols", "diff", "olmes/gsm8k", "olmes/gsm8k")
+    assert same.out.startswith("every field is the same\n")
+
+
+def test_protocols_of_two_datasets_are_shown_on_the_same_problem(
+    gradeschool: Command, data: Path
+) -> None:
+    names = ("lm-eval/gsm8k-cot", "lm-eval/gsm8k-platinum-cot")
+    results = gradeschool("protocols", "diff", *names, "--json").json()
+    assert [item["field"] for item in results["fields"]] == ["dataset"]
+    assert results["prompt_diff"] == []
+    shown = gradeschool("protocols", "diff", *names).out
+    assert " dataset  gsm8k              gsm8k-platinum " in shown
+    assert "the prompts of problem 0 of gsm8k are the same" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["openai/2021", "multi-pattern"], "'multi-pattern' is a scorer; give two protocols"),
+        (["lm-eval/gsm8k", "nope"], "no protocol or scorer is called 'nope'"),
+    ],
+)
+def test_what_cannot_be_compared(
+    gradeschool: Command, words: list[str], message: str, data: Path
+) -> None:
+    result = gradeschool("protocols", "diff", *words)
+    assert result.status == 2
+    assert result.err.startswith(f"gradeschool: {message}")
+
+
 # Shots and chats
 
 

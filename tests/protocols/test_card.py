@@ -1,13 +1,16 @@
-"""What is known of protocols and scorers, and where examples are, what packages say."""
+"""What is known of protocols and scorers, and how two of them differ."""
 
 import pytest
 
-from gradeschool import all_protocols, all_scorers
+from gradeschool import Problem, all_protocols, all_scorers
 from gradeschool.datasets.sources import SOURCES
 from gradeschool.protocols.card import (
     describe_protocol,
     describe_scorer,
     find_package,
+    prompt_difference,
+    prompt_lines,
+    protocol_differences,
     read_source,
 )
 from gradeschool.protocols.registry import packages
@@ -46,3 +49,14 @@ def test_every_package_has_quirks_links_and_versions() -> None:
     assert sum(len(source.quirks) for source in sources) > 200
     assert sum(bool(source.links) for source in sources) > 18
     assert all(source.verified for source in sources)
+
+
+def test_chats_are_compared_by_turns() -> None:
+    problems = [Problem("0", "How many?", "1", "#### 1")]
+    names = ("zero-shot/chat", "verifiers/gsm8k@<=0.3.0")
+    cards = [describe_protocol(all_protocols()[name], problems, [], 0, "tiny") for name in names]
+    lines = prompt_difference(*cards)
+    assert lines[:2] == ["--- zero-shot/chat", "+++ verifiers/gsm8k@<=0.3.0"]
+    assert [line[0] for line in lines[3:]] == [" ", "-", "+", " "]
+    assert prompt_lines(cards[0]["example"])[2:] == ["[user]", "How many?"]
+    assert protocol_differences(cards[0], cards[0]) == {}

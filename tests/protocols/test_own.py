@@ -215,6 +215,10 @@ def test_the_commands_take_own_protocols(gradeschool: Command, folder: Path, dat
     assert card["shots"]["rows"] == [0, 1, 2]
     lines = gradeschool("protocols", "prompts", mine, "-d", "sample").out.splitlines()
     assert len(lines) == len(load_dataset("sample").problems)
+    other = gradeschool("protocols", "diff", mine, "lm-eval/gsm8k-cot", "--json").json()
+    assert {item["field"] for item in other["fields"]} == {
+        "shots: count", "shots: rows", "decoding: stop"
+    }  # fmt: skip
     bad = gradeschool("protocols", "show", str(folder / "mine.py:NUMBER"))
     assert (bad.status, bad.out) == (2, "")
 

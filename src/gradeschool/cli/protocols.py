@@ -1,4 +1,4 @@
-"""`gradeschool protocols list | show | prompts`."""
+"""`gradeschool protocols list | show | diff | prompts`."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Card = Mapping[str, Any]
 
 @click.group(cls=cli.VerbGroup)
 def command() -> None:
-    """List and show protocols and scorers; print prompts.
+    """List and show protocols and scorers; compare protocols; print prompts.
 
-    A protocol is a name, or a TOML file of your own.
+    A protocol is a name, or your own: a TOML file, or an object of a Python file (mine.py:NAME).
     """
 
 
@@ -225,11 +225,11 @@ def _print_fields(rows: Iterable[tuple[str, str]], console: Console) -> None:
     console.print(table)
 
 
-def _describe(name: str, dataset: str | None) -> dict[str, Any]:
+def _describe(name: str, dataset: str | None, usual: str = "") -> dict[str, Any]:
     """Return all about a protocol, scorer or vote; of a protocol with its first problem's prompt.
 
-    A dataset that the user names is fetched; else the protocol's own is used if it is on this
-    machine.
+    A dataset that the user names is fetched; else the dataset `usual`, by default the protocol's
+    own, is used if it is on this machine.
     """
     from gradeschool.datasets.load import is_here, load_dataset
     from gradeschool.protocols import card, registry
@@ -244,7 +244,7 @@ def _describe(name: str, dataset: str | None) -> dict[str, Any]:
     if name not in protocols and not registry.is_own(name):
         raise UnknownNameError("protocol or scorer", name, {*protocols, *scorers, *votes})
     protocol = registry.get_protocol(name)
-    named = dataset or protocol.dataset
+    named = dataset or usual or protocol.dataset
     absent = [each for each in (named, protocol.shots) if each and not is_here(each)]
     if absent and not dataset:
         cli.warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
@@ -252,6 +252,59 @@ def _describe(name: str, dataset: str | None) -> dict[str, Any]:
         return card.describe_protocol(protocol)
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
     return card.describe_protocol(protocol, load_dataset(named).problems, shots, 0, named)
+
+
+@command.command("diff")
+@click.argument("a")
+@click.argument("b")
+@cli.dataset_option
+@cli.json_option
+def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
+    """Compare two protocols, and their prompts of the first problem.
+
+    Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k
+    """
+    from gradeschool.protocols.card import prompt_difference, protocol_differences
+
+    first = _describe(a, dataset)
+    cards = [first, _describe(b, dataset, first.get("dataset", ""))]
+    for card in cards:
+        if card["kind"] != "protocol":
+            raise InputError(f"{card['name']!r} is a {card['kind']}; give two protocols, or see "
+                             "where scorers differ with `gradeschool explain FILE "
+                             "--scorer A B`")  # fmt: skip
+    fields, lines = protocol_differences(*cards), prompt_difference(*cards)
+    if as_json:
+        cli.print_json({
+            "names": [card["name"] for card in cards],
+            "digests": [card["digest"] for card in cards],
+            "fields": [{"field": field, "first": one, "second": other}
+                       for field, (one, other) in fields.items()],
+            "prompt_sha256": [card["example"] and card["example"]["sha256"] for card in cards],
+            "prompt_diff": lines,
+        })  # fmt: skip
+        return
+    if not fields:
+        say("every field is the same")
+    else:
+        from gradeschool.reports.terminal import folded, simple_table
+
+        console = cli.stdout_console()
+        width = (console.width - max(map(len, fields)) - 6) // 2
+        table = simple_table(["", *(folded(card["name"], width) for card in cards)])
+        for field, values in fields.items():
+            table.add_row(field, *(
+                "none" if value in (None, "", [])
+                else "\n".join(folded(str(item), width) for item in value)
+                if isinstance(value, list)
+                else printable(repr(value) if field.startswith("prompt") else str(value))
+                for value in values
+            ))  # fmt: skip
+        console.print(table)
+    if example := first["example"]:
+        where = f"problem {example['problem']} of {example['dataset']}"
+        say(f"prompts of {where}" if lines else f"the prompts of {where} are the same")
+        say("\n".join(lines), end="\n" if lines else "")
 
 
 @command.command("prompts")

@@ -1,4 +1,4 @@
-"""Everything known about a protocol, a scorer or a vote, as JSON values."""
+"""Everything known about a protocol, a scorer or a vote, as JSON values; how two of them differ."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
+from difflib import unified_diff
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -191,6 +192,22 @@ def _parts(render: Template, has_shots: bool) -> dict[str, str | None]:
     }
 
 
+def protocol_differences(
+    first: dict[str, Any], second: dict[str, Any]
+) -> dict[str, tuple[Any, Any]]:
+    """Return the fields of two protocols that differ, except names and those in other words."""
+
+    def fields(card: dict[str, Any]) -> dict[str, Any]:
+        readers = [each["name"] for each in (*card["scorers"], *card["votes"])]
+        flat = {"scorers": readers, **{key: card[key] for key in ("form", "dataset")}}
+        for group in ("prompt", "shots", "decoding"):
+            flat |= {f"{group}: {key}": value for key, value in card[group].items()}
+        return {**flat, "samples": card["samples"]}
+
+    one, other = fields(first), fields(second)
+    return {name: (value, other[name]) for name, value in one.items() if value != other[name]}
+
+
 def prompt_lines(shown: dict[str, Any]) -> list[str]:
     """Return a prompt (`prompt_json`) as lines: of its text, or of each message under its role."""
     if "prompt" in shown:
@@ -200,3 +217,11 @@ def prompt_lines(shown: dict[str, Any]) -> list[str]:
         roles[-1] += ", to be continued"
     turns = zip(roles, (turn["content"] for turn in shown["messages"]), strict=True)
     return [line for role, text in turns for line in (f"[{role}]", *text.split("\n"))]
+
+
+def prompt_difference(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
+    """Return the unified diff of two prompts of the same problem; empty if they are equal."""
+    if first["example"] is None or second["example"] is None:
+        return []
+    one, other = (prompt_lines(card["example"]) for card in (first, second))
+    return list(unified_diff(one, other, first["name"], second["name"], n=1, lineterm=""))
