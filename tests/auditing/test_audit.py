@@ -134,7 +134,7 @@ KNOWN = [
     ("olmes/gsm8k-tulu", "false-accept/sign", "-1", "1"),
     ("opencompass/gsm8k", "false-reject/thousands-commas", "1,000", "1000"),
     ("opencompass/gsm8k", "false-accept/last-thousands-group", "2,001", "1"),
-    ("multi-pattern", "crash/OverflowError-on-long-texts", "9" * 309, "18"),
+    ("multi-pattern", "crash/OverflowError", r"The result is $\boxed{inf}$.", "1"),
 ]
 
 

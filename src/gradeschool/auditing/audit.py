@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -20,7 +20,6 @@ from gradeschool.auditing.cases import (
     HASHES,
     LONG,
     PROBES,
-    AuditCase,
     HostileText,
     due,
     every_kind,
@@ -52,9 +51,7 @@ GOLDS_IN_WORDS = {
     "number": "the gold as a number",
 }
 EXCEPTION = re.compile(r"\b(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt))\b")
-ON_LONG_TEXTS = " on long texts"
 SECOND_THREAD = "in a second thread"
-SHORT_EXAMPLE = 60  # characters
 # Seconds of computing allowed for a text: one, plus five for each million characters.
 SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
 MOST_SHAPES = 6  # number of hostile texts with the same exception that are tried as the smallest
@@ -292,11 +289,9 @@ class AuditedScorer:
 
     def reply(self, question: Question) -> CallResult:
         """Return the reply to one question, even if calls were given up before."""
-        hangs, ends = self.hangs, self.ends
-        self.hangs = self.ends = 0
-        (reply,) = self.replies([question])
-        self.hangs, self.ends = hangs, ends
-        return reply
+        (reply,) = self.function.replies([(*question, None)], self.call)
+        self.questions += 1
+        return _read_reply(reply, question, self.returns_text)
 
 
 def _read_reply(reply: CallResult, question: Question, returns_text: bool) -> CallResult:
@@ -360,17 +355,23 @@ def _try_cases(
     scorer: AuditedScorer, read: tuple[str, ...], seed: int
 ) -> tuple[list[AuditFailure], dict[str, int]]:
     """Return the failures, and the number of cases of each kind that were tried."""
-    cases = suite(seed)
+    cases, failures = suite(seed), []
     plain = list(dict.fromkeys(Question(case.base, case.gold) for case in cases if case.base))
-    replies = scorer.replies(plain)
-    accepted = {(q.completion, q.gold) for q, reply in zip(plain, replies, strict=True)
+    accepted = {(*question,) for question, reply in zip(plain, scorer.replies(plain), strict=True)
                 if scorer.accepts(reply)}  # fmt: skip
     judged = due(cases, read, accepted)
     questions = [Question(case.completion, case.gold) for case in judged]
     given = scorer.replies(questions)
-    failures = [failure for case, reply in zip(judged, given, strict=True)
-                if (failure := _failure_of_case(case, reply, scorer))]  # fmt: skip
-    counts = Counter(case.kind.name for case in judged)
+    for case, question, reply in zip(judged, questions, given, strict=True):
+        kind = case.kind
+        if trouble := _trouble(question, reply):
+            if not (kind.loose and trouble.fault in (Fault.CRASH, Fault.ODD_RETURN)):
+                failures.append(trouble._replace(shape=case.shape))
+        elif reply is not NOT_CALLED and scorer.accepts(reply) is not kind.right:
+            fault = Fault.FALSE_REJECT if kind.right else Fault.FALSE_ACCEPT
+            failures.append(
+                AuditFailure(fault, kind.name, kind.why, question, reply.shown, case.shape)
+            )
     # Repeat some questions in the opposite order: a verdict must depend on nothing else.
     some = list(zip(questions, given, strict=True))[::-ASKED_AGAIN]
     again = scorer.replies([question for question, _ in some], again=True)
@@ -378,10 +379,11 @@ def _try_cases(
         if NOT_CALLED in (first, second) or first.hung or second.hung:
             continue
         if (first.score, bool(first.raised)) != (second.score, bool(second.raised)):
-            said = [f"raises {reply.raised[:60]}" if reply.raised else reply.shown
-                    for reply in (first, second)]  # fmt: skip
-            why, got = "the same question must get the same verdict", ", then ".join(said)
+            got = ", then ".join(f"raises {reply.raised[:60]}" if reply.raised else reply.shown
+                                 for reply in (first, second))  # fmt: skip
+            why = "the same question must get the same verdict"
             failures.append(AuditFailure(Fault.CHANGING, "asked twice", why, question, got))
+    counts = Counter(case.kind.name for case in judged)
     return failures, {kind.name: counts[kind.name] for kind in every_kind()}
 
 
@@ -397,12 +399,11 @@ def _try_second_thread(scorer: AuditedScorer, read: tuple[str, ...]) -> list[Aud
     scorer.call = call
     failures = []
     for question, here, there in zip(questions, first, second, strict=True):
-        if NOT_CALLED in (here, there) or here.raised or here.score == there.score:
-            continue
-        fault = Fault.CRASH if there.raised else Fault.CHANGING
-        why = "a reward is called from several threads, where signals do not work"
-        got = f"{here.shown}, in a second thread {there.raised or there.shown}"
-        failures.append(AuditFailure(fault, SECOND_THREAD, why, question, got))
+        if NOT_CALLED not in (here, there) and not here.raised and here.score != there.score:
+            fault = Fault.CRASH if there.raised else Fault.CHANGING
+            why = "a reward is called from several threads, where signals do not work"
+            got = f"{here.shown}, in a second thread {there.raised or there.shown}"
+            failures.append(AuditFailure(fault, SECOND_THREAD, why, question, got))
     return failures
 
 
@@ -412,40 +413,20 @@ def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[AuditFailure
     slow: set[str] = set()
     for texts in rounds(longest):
         texts = [text for text in texts if text.name not in slow]
-        questions = [Question(text.text, GOLD) for text in texts]
-        for text, question, reply in zip(texts, questions, scorer.replies(questions), strict=True):
-            if failure := _failure_of_hostile(text, question, reply):
+        replies = scorer.replies([Question(text.text, GOLD) for text in texts])
+        for text, reply in zip(texts, replies, strict=True):
+            if failure := _failure_of_hostile(text, reply):
                 failures.append(failure)
                 slow |= {text.name} if failure.fault is Fault.SLOW else set()
     return failures
 
 
-def _failure_of_case(
-    case: AuditCase, reply: CallResult, scorer: AuditedScorer
-) -> AuditFailure | None:
-    """Return the failure of a reply to a case, None if the reply is right."""
-    question = Question(case.completion, case.gold)
-    if reply is NOT_CALLED:
-        return None
-    if failure := _trouble(question, reply):
-        loose = case.kind.loose and failure.fault in (Fault.CRASH, Fault.ODD_RETURN)
-        return None if loose else failure._replace(shape=case.shape)
-    if scorer.accepts(reply) is case.kind.right:
-        return None
-    fault = Fault.FALSE_REJECT if case.kind.right else Fault.FALSE_ACCEPT
-    return AuditFailure(fault, case.kind.name, case.kind.why, question, reply.shown, case.shape)
-
-
-def _failure_of_hostile(
-    text: HostileText, question: Question, reply: CallResult
-) -> AuditFailure | None:
+def _failure_of_hostile(text: HostileText, reply: CallResult) -> AuditFailure | None:
     """Return the failure of a reply to a hostile text, whatever the verdict."""
-    failure = _trouble(question, reply)
+    failure = _trouble(Question(text.text, GOLD), reply)
     if failure is None:
         return None
     kind = text.name if failure.fault is Fault.SLOW else failure.kind
-    if failure.fault is Fault.CRASH and text.times > 1:
-        kind += ON_LONG_TEXTS
     return failure._replace(hostile=text, kind=kind)
 
 
@@ -481,53 +462,32 @@ def _findings(
         fault, kind = group
         return faults.index(fault), kinds.index(kind) if kind in kinds else len(kinds), kind
 
-    findings: dict[tuple[Fault, str], AuditFinding] = {}
+    findings = []
     for fault, kind in sorted(groups, key=rank):
-        group = groups[fault, kind]
-        example = _smallest(group, scorer)
+        group = sorted(groups[fault, kind], key=lambda failure: failure.size)
+        # The smallest of each shape that can be made smaller still; of the others, the smallest.
+        by_shape = {each.hostile.name if each.hostile else "": each for each in reversed(group)}
+        example, *_ = sorted(
+            (_with_fewer_units(each, scorer)
+             for each in sorted(by_shape.values(), key=lambda each: each.size)[:MOST_SHAPES]),
+            key=lambda each: each.size,
+        )  # fmt: skip
         text, gold = example.question
-        name = kind.removesuffix(ON_LONG_TEXTS) if len(text) <= SHORT_EXAMPLE else kind
         recipe = example.hostile.recipe() if example.hostile else repr(text)
         shapes = tuple(dict.fromkeys(each.shape for each in group if each.shape))
-        found = AuditFinding(fault, name, example.why, text, recipe, gold, example.got,
-                             len(group), tried.get(kind, questions), shapes)  # fmt: skip
-        first = findings.get((fault, name))
-        findings[fault, name] = replace(first, failed=first.failed + len(group)) if first else found
-    return tuple(findings.values())
+        findings.append(AuditFinding(fault, kind, example.why, text, recipe, gold, example.got,
+                                     len(group), tried.get(kind, questions), shapes))  # fmt: skip
+    return tuple(findings)
 
 
-def _smallest(group: Iterable[AuditFailure], scorer: AuditedScorer) -> AuditFailure:
-    """Return the smallest failure with the same fault and kind that can be found quickly."""
-    ranked = sorted(group, key=lambda failure: failure.size)
-    by_shape = {each.hostile.name if each.hostile else "": each for each in reversed(ranked)}
-    tried = sorted(by_shape.values(), key=lambda failure: failure.size)[:MOST_SHAPES]
-    smaller = [_fewer_units(each, each.hostile, scorer) if each.hostile else each for each in tried]
-    return min(smaller, key=lambda failure: failure.size)
-
-
-def _fewer_units(failure: AuditFailure, text: HostileText, scorer: AuditedScorer) -> AuditFailure:
-    """Return the failure with fewer units: the fewest that raise, about the fewest that hang."""
-
-    def failing(shorter: HostileText) -> AuditFailure | None:
-        question = Question(shorter.text, failure.question.gold)
-        other = _failure_of_hostile(shorter, question, scorer.reply(question))
-        return other if other and other.fault is failure.fault else None
-
-    if failure.fault is Fault.SLOW:  # from few to many: units that are not slow cost little
-        counts = (1 << power for power in range(text.times.bit_length()))
-        slow = (failing(text._replace(times=count)) for count in counts if count < text.times)
-        return next((shorter for shorter in slow if shorter), failure)
-    for bare in (text._replace(before="", after=""), text._replace(after="")):
-        shorter = failing(bare)
-        if shorter is not None and shorter[:2] == failure[:2]:
-            failure, text = shorter, bare
-            break
-    low = 0
-    while text.times - low > 1:  # by bisection
-        middle = text._replace(times=(low + text.times) // 2)
-        shorter = failing(middle)
-        if shorter is not None and shorter[:2] == failure[:2]:
-            failure, text = shorter, middle
-        else:
-            low = middle.times
+def _with_fewer_units(failure: AuditFailure, scorer: AuditedScorer) -> AuditFailure:
+    """Return the failure on the first text of 1, 2, 4, ... units that fails in the same way."""
+    text = failure.hostile
+    for power in range(text.times.bit_length()) if text else ():
+        assert text is not None  # noqa: S101  (for the type checker)
+        for after in dict.fromkeys(("", text.after)):
+            shorter = text._replace(times=min(1 << power, text.times), after=after)
+            other = _failure_of_hostile(shorter, scorer.reply(Question(shorter.text, GOLD)))
+            if other and other[:2] == failure[:2]:
+                return other
     return failure
