@@ -243,6 +243,10 @@ class Columns:
             fault = f"has {len(texts):,} texts; at most {MOST_TEXTS:,} are read, write them as rows"
             return [Sample(number, run or UNNAMED, fault=fault)]
         first = UNNUMBERED if sample is None else sample_number(sample)
+        if len(texts) == 1 and isinstance(content, str) and not isinstance(flag, list):
+            return [Sample(number, run or default_run, texts[0], reference, first,
+                           Finish.UNKNOWN if finish is None else finish_of(finish), error, "",
+                           model, None if flag is None else parse_flag(flag))]  # fmt: skip
         reasons = [finish] if finish is not None else []
         if not reasons and not isinstance(content, str):
             reasons = finish_reasons(content)

@@ -169,6 +169,8 @@ def question_texts(value: Any, depth: int = 0) -> tuple[str, ...]:
 
 def parse_id(value: Any) -> str | None:
     """Return an id as text: pandas writes 3.0 for 3 where another id is missing."""
+    if type(value) is int:
+        return str(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float) or value != value:
         return None
     if isinstance(value, str):
@@ -219,10 +221,10 @@ def text_of(content: object, between: str = "") -> str | None:
 
 def whole_number(value: object) -> int | None:
     """Return an index given as a number or as digits, else None."""
+    if type(value) is int:
+        return value if abs(value) < 2**63 else None
     if isinstance(value, bool):
         return None
-    if isinstance(value, int):
-        return value if abs(value) < 2**63 else None
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return int(value)
     if isinstance(value, str) and (match := WHOLE.match(value)) is not None:

@@ -31,7 +31,7 @@ from gradeschool.scorer import clip
 from gradeschool.scoring.matching import Matcher, end_of_prompt, squeeze
 
 FULL = 1536  # samples that are all examined, more than a test split has
-SPREAD = 7  # of the others, one in so many is
+SPREAD = 13  # of the others, one in so many is
 ENOUGH = 8  # rows; fewer prove nothing
 SHARE = 0.9  # of the rows that makes a column what it looks like
 KEPT = 64  # questions and a quarter of the texts that are remembered
