@@ -59,7 +59,7 @@ def command(
     Example: gradeschool compare runs/build-124 --gate runs/build-123
     """
     from gradeschool.formats.settings import mapping
-    from gradeschool.reports.comparison import print_comparison
+    from gradeschool.reports.terminal import print_comparison
     from gradeschool.scoring.compare import (
         check,
         compare,

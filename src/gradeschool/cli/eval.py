@@ -407,8 +407,7 @@ def _print_leaderboard(finished: Finished) -> None:
     """Print one row per run, most accurate first."""
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import changed_settings
-    from gradeschool.reports.runs import print_leaderboard
-    from gradeschool.reports.terminal import quoted
+    from gradeschool.reports.terminal import print_leaderboard, quoted
     from gradeschool.runs.job import model_label
 
     names = {each.job.model: each.model.name for each, _ in finished}

@@ -96,8 +96,8 @@ def command(
         runs, dataset = tuple(str(work.folder) for work in jobs), None
 
     from gradeschool.formats.settings import mapping
-    from gradeschool.reports.comparison import print_profile, profile_page
-    from gradeschool.reports.pages import save_page
+    from gradeschool.reports.pages import profile_page, save_page
+    from gradeschool.reports.terminal import print_profile
     from gradeschool.scoring.compare import outcomes_of
     from gradeschool.scoring.profile import profile, profile_json, with_misses
     from gradeschool.scoring.sources import choose_runs

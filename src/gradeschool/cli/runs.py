@@ -36,7 +36,7 @@ def list_command(folder: Path, as_json: bool) -> None:
     if as_json:
         cli.print_json({"runs": [summary.as_json() for summary in summaries]})
     elif summaries:
-        from gradeschool.reports.runs import runs_table
+        from gradeschool.reports.terminal import runs_table
 
         runs_table(summaries, cli.stdout_console())
     else:
@@ -55,7 +55,7 @@ def show_command(run: Path, as_json: bool) -> None:
     if as_json:
         cli.print_json(summary.as_json())
         return
-    from gradeschool.reports.runs import print_run
+    from gradeschool.reports.terminal import print_run
 
     print_run(summary, cli.stdout_console())
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from math import ceil, floor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -25,6 +25,10 @@ from gradeschool.atomic import replacing, writing_output
 from gradeschool.percentages import bounds, count, p_value, points
 from gradeschool.reports.printable import printable
 from gradeschool.scoring.statistics import Interval
+
+if TYPE_CHECKING:
+    from gradeschool.scoring.compare import Outcomes
+    from gradeschool.scoring.profile import ProfileEntry
 
 MOST_TICKS = 6
 EDGE = 3.0  # percent of margin on both sides, so that dots and labels at the ends are not cut
@@ -57,6 +61,24 @@ def render(
         **values,
     )
     return f"{page}\n"
+
+
+def profile_page(
+    original: Outcomes, entries: Sequence[ProfileEntry], scorer: str, model: str
+) -> str:
+    """Return the page of a profile: its findings in words, and every line with its interval."""
+    from gradeschool.scoring.profile import sentence, verdict
+
+    return render(
+        "profile.html",
+        model,
+        "Profile",
+        original=original,
+        entries=[{"is": entry, "sentence": sentence(entry, original.run)} for entry in entries],
+        scorer=scorer,
+        axis=axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)]),
+        verdict=verdict(original, entries),
+    )
 
 
 def save_page(page: str, path: Path) -> int:

@@ -30,13 +30,8 @@ from gradeschool.formats.own_run import other_models, results_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.verifier_scores import is_finite, read_scores, scores_path
-from gradeschool.percentages import bounds, gain, p_value
+from gradeschool.percentages import bounds, count, gain, p_value
 from gradeschool.problem import Problem
-from gradeschool.reports.comparison import (
-    compared_with_first,
-    difference_in_words,
-    methods_in_words,
-)
 from gradeschool.reports.measured import (
     changed_settings,
     dataset_title,
@@ -48,12 +43,13 @@ from gradeschool.reports.measured import (
 )
 from gradeschool.reports.pages import axis_over, render, save_page
 from gradeschool.reports.printable import markdown_table, printable
-from gradeschool.reports.terminal import accuracy_text, disagrees
+from gradeschool.reports.terminal import accuracy_text, difference_in_words, disagrees
 from gradeschool.runs.plan import recorded_prompts
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.candidates import sample_key
 from gradeschool.scoring.causes import explained_samples
+from gradeschool.scoring.compare import Comparison, Outcomes, compare, outcomes_of
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import (
     REMOVED,
@@ -599,6 +595,43 @@ def _packed(value: object) -> str:
     """Return a value as JSON, gzip in base64; the same value gives the same text."""
     body = json.dumps(value, separators=(",", ":")).encode()
     return base64.b64encode(gzip.compress(body, 6, mtime=0)).decode()
+
+
+def compared_with_first(
+    tables: Sequence[ScoredTable],
+) -> tuple[list[Outcomes], dict[int, Comparison], str]:
+    """Return the outcomes of runs under one scorer, and the comparisons with the first by index.
+
+    If they cannot be compared, both are empty, and the text says why.
+    """
+    try:
+        outcomes = [outcomes_of(table) for table in tables]
+        return outcomes, dict(enumerate(compare(outcomes), start=1)), ""
+    except InputError as refusal:
+        # Without the options of `compare` that the message ends with.
+        reason = str(refusal)
+        return [], {}, f"The runs are not compared: {reason.rpartition('; give ')[0] or reason}."
+
+
+def methods_in_words(comparisons: Sequence[Comparison]) -> str:
+    """Describe the differences from the first run: interval, test, correction, what they leave out.
+
+    For pages, which do not print the remarks of `print_comparison`.
+    """
+    intervals = " and ".join(dict.fromkeys(each.ci_method for each in comparisons))
+    tests = " and ".join(dict.fromkeys(each.p_method for each in comparisons))
+    several = len(comparisons) > 1
+    corrected = f", corrected for {len(comparisons)} comparisons (Holm)" if several else ""
+    sentences = [
+        "Differences are from the first run, in points, on the same problems; "
+        f"p: {tests}{corrected}; interval: {intervals}."
+    ]
+    if left_out := {id for comparison in comparisons for id in comparison.left_out}:
+        sentences.append(
+            f"{count(len(left_out), 'problem is', 'problems are')} left out of the differences, "
+            "without a judged completion in one of two runs."
+        )
+    return " ".join(sentences)
 
 
 # Markdown, and files

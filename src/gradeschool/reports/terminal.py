@@ -1,23 +1,36 @@
-"""Tables of scores for the terminal."""
+"""Everything that the terminal shows as tables: scores, runs, comparisons, profiles, votes."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console, OverflowMethod
 from rich.table import Table
 
 from gradeschool.answers.regions import NAMES
-from gradeschool.percentages import accuracy_words, bounds, count, percent
+from gradeschool.formats.settings import mapping
+from gradeschool.percentages import (
+    accuracy_words,
+    aligned,
+    bounds,
+    count,
+    p_value,
+    percent,
+    point_bounds,
+    points,
+)
 from gradeschool.reports.printable import printable
 from gradeschool.scorer import clip
 
 if TYPE_CHECKING:
+    from gradeschool.runs.folder import RunSummary
     from gradeschool.scoring.at_k import AtK, VoteScore
+    from gradeschool.scoring.compare import Comparison, Outcomes
+    from gradeschool.scoring.profile import ProfileEntry
     from gradeschool.scoring.score import FlagAgreement, RunScore, ScorerResult
 
 GAP = 2  # spaces between two columns
@@ -291,3 +304,211 @@ def curve_table(curve: Sequence[AtK], title: str, console: Console) -> None:
         "over problems.\nIntervals: 95 %, by problem.",
         soft_wrap=True,
     )
+
+
+# Runs
+
+COUNTED = ("requested", "missing", "failed", "truncated", "empty", "prompt_tokens",
+           "completion_tokens", "reasoning_tokens", "seconds", "errors", "deviations",
+           "answered_by", "latency", "tokens_per_second", "cost")  # fmt: skip
+WORDS = {"latency": "seconds an answer", "tokens_per_second": "tokens a second"}
+Cells = tuple[str, ...]
+
+
+def _print_rows(rows: Sequence[tuple[Cells, Cells]], console: Console) -> None:
+    """Print rows of names and figures, headings first; names above the figures if too wide."""
+    names = [tuple(printable(name, keep="") for name in row) for row, _ in rows]
+    figures = [cells for _, cells in rows]
+    lines = aligned([(*row, *cells) for row, cells in zip(names, figures, strict=True)],
+                    left=len(names[0]))  # fmt: skip
+    if len(lines[0]) <= console.width:
+        for line in lines:
+            console.print(line, soft_wrap=True)
+        return
+    for row, line in zip(names, aligned(figures, left=0), strict=True):
+        title = ", ".join(filter(None, row))
+        console.print(title, style="" if row is names[0] else "bold", soft_wrap=True)
+        console.print(f"{' ' * GAP}{line}", soft_wrap=True)
+
+
+def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
+    """Print one row per run."""
+    rows: list[tuple[Cells, Cells]] = [
+        (("run", "model", "protocol", "dataset"), ("samples", "failed", "accuracy", "updated"))
+    ]
+    for run in runs:
+        manifest, whole = run.manifest, run.answered == run.planned
+        described = (_name(manifest.get(field)) for field in ("protocol", "dataset"))
+        rows.append((
+            (str(run.folder), str(manifest.get("model")), *described),
+            (
+                f"{run.answered}" if whole else f"{run.answered} of {run.planned}",
+                str(run.failed),
+                _accuracy(run.headline) if run.headline and run.earlier_samples is None else "-",
+                printable(str(manifest.get("updated", "")), keep="")[:16].replace("T", " "),
+            ),
+        ))  # fmt: skip
+    _print_rows(rows, console)
+
+
+def print_run(run: RunSummary, console: Console) -> None:
+    """Print a run's description and figures, one fact per line."""
+    from gradeschool.reports.measured import changed_settings, engine_words
+
+    manifest, results, earlier = run.manifest, run.results or {}, run.earlier_samples
+    of_earlier = "" if earlier is None else f"of {count(earlier, 'sample')}"
+    protocol = manifest.get("protocol")
+    decoding = ", ".join(f"no {name}" if value in (None, []) else f"{name} {value}"
+                         for name, value in mapping(manifest.get("decoding")).items())  # fmt: skip
+    facts: dict[str, Any] = {
+        "folder": run.folder,
+        "model": manifest.get("model"),
+        "answered by": run.other_models,
+        "protocol": f"{_name(protocol)} ({mapping(protocol).get('digest')})",
+        "dataset": _name(manifest.get("dataset")),
+        "decoding": decoding,
+        "changed": ", ".join(changed_settings(manifest)),
+        "engine": engine_words(manifest),
+        "created": manifest.get("created"),
+        "updated": manifest.get("updated"),
+        "samples": f"{manifest.get('problems')} problems x {manifest.get('samples')}: "
+                   f"{run.answered} answered, {run.failed} failed, {run.damaged} damaged rows",
+        "results": of_earlier and f"of an earlier session, {of_earlier}",
+    }  # fmt: skip
+    for name in COUNTED:
+        value = results.get(name)
+        if isinstance(value, Mapping):
+            value = ", ".join(f"{key} {part}" for key, part in value.items())
+        facts[WORDS.get(name, name.replace("_", " "))] = value
+    for name, value in facts.items():
+        if value not in (None, ""):
+            console.print(f"{name:18} {printable(str(value))}", soft_wrap=True)
+    for scorer, figures in run.figures.items():
+        accuracy = f"{_accuracy(figures)} [{bounds(figures['ci95'], between=', ')}]"
+        console.print(f"{printable(scorer):34} {accuracy} {of_earlier}".rstrip(), soft_wrap=True)
+
+
+def _accuracy(figures: Mapping[str, Any]) -> str:
+    return accuracy_words(figures["accuracy"], figures.get("accuracy_bounds"))
+
+
+def _name(fields: Any) -> str:
+    return str(fields.get("name")) if isinstance(fields, Mapping) else "?"
+
+
+def print_leaderboard(
+    rows: Sequence[tuple[Cells, RunScore]], heads: Cells, console: Console
+) -> None:
+    """Print one row per run, by the first scorer, the most accurate first.
+
+    rows: the names of each run, under `heads` ("model", "protocol"), and its score. A count that is
+    0 in every row has no column.
+    """
+    figures = ("accuracy", "95 % interval", "n", "no answer", "truncated", "errors")
+    shown: list[tuple[Cells, Cells]] = [(heads, figures)]
+    for name, score in sorted(rows, key=lambda row: (
+        not row[1].scorers[0].judged, -row[1].scorers[0].accuracy
+    )):  # fmt: skip
+        headline, forms = score.scorers[0], score.forms
+        cut = percent(forms.truncated / forms.n, 1) if forms and forms.truncated else "0"
+        shown.append((name, (accuracy_text(headline), bounds(headline.ci95), str(score.n),
+                             str(headline.no_answer), cut, str(headline.error))))  # fmt: skip
+    kept = [at for at in range(len(figures))
+            if at < 3 or any(cells[at] != "0" for _, cells in shown[1:])]  # fmt: skip
+    _print_rows([(name, tuple(cells[at] for at in kept)) for name, cells in shown], console)
+
+
+# Comparisons and profiles
+
+SHOWN = 12  # number of ids of flipped problems
+WIDTH = 48  # of a run's name
+
+
+def print_comparison(
+    outcomes: Sequence[Outcomes], comparisons: Sequence[Comparison], scorer: str, console: Console
+) -> None:
+    """Print the accuracies, each run's difference from the first, and the flipped problems."""
+    heads = ("problems", "accuracy", "95 % interval", "errors\nleft out")
+    table, sizes = simple_table(["run"], heads, fold_numbers=False), set()
+    for run in outcomes:
+        number, share = len(run.tallies), run.share
+        samples = {tally.judged for tally in run.tallies.values()}
+        fewest, most = min(samples), max(samples)
+        each = f", {fewest} samples each" if most > 1 else ""
+        if fewest < most:
+            each = f", {fewest} to {most} samples each; each problem counts once"
+        sizes.add(f", {count(number, 'problem')}{each}")
+        accuracy = accuracy_words(share.accuracy, share.bounds)
+        table.add_row(run_name(run.run, WIDTH), str(number), accuracy, bounds(share.interval),
+                      str(run.failed_samples))  # fmt: skip
+    same = sizes.pop() if len(sizes) == 1 else ""
+    console.print(f"scored by {scorer}{same}", soft_wrap=True)
+    console.print(table)
+    if not comparisons:
+        return
+    several, first = len(comparisons) > 1, run_name(outcomes[0].run, WIDTH)
+    heads = ("difference", "95 % interval", "better\non", "worse\non", "p", *["p, Holm"] * several)
+    table = simple_table(["run"], heads, f"difference from {first}, in points", fold_numbers=False)
+    for pair in comparisons:
+        changed = (str(len(side)) if pair.n else "-" for side in (pair.gained, pair.lost))
+        table.add_row(run_name(pair.run, WIDTH), points(pair.difference), point_bounds(pair.ci95),
+                      *changed, p_value(pair.p), *[p_value(pair.p_holm)] * several)  # fmt: skip
+    console.print(table)
+    for pair in comparisons:
+        power = "too few problems flipped to say which difference could be detected"
+        if not pair.n:
+            power = "unpaired: for the same problems, a paired comparison detects smaller ones"
+        elif pair.detectable is not None:
+            power = (f"{pair.n} problems can detect a difference of {100 * pair.detectable:.1f} "
+                     "points or more with 80 % power")  # fmt: skip
+            if pair.needed is not None:
+                power += f"; detecting the observed difference takes {pair.needed:,} problems"
+        console.print(f"{run_name(pair.run, WIDTH)} against {first}: {difference_in_words(pair)}\n"
+                      f"  p: {pair.p_method}; interval: {pair.ci_method}\n"
+                      f"  {power}", soft_wrap=True)  # fmt: skip
+        for heading, changes in (("better on", pair.gained), ("worse on", pair.lost)):
+            if changes:
+                shown = ", ".join(printable(change.problem, keep="") for change in changes[:SHOWN])
+                more = f", ... {len(changes)} in all (--json)" if len(changes) > SHOWN else ""
+                console.print(f"  {heading}: {shown}{more}", soft_wrap=True)
+
+
+def difference_in_words(comparison: Comparison) -> str:
+    """Describe in words whether a difference is significant."""
+    if comparison.p_holm < 0.05:
+        side = "better" if comparison.difference > 0 else "worse"
+        return f"{abs(100 * comparison.difference):.2f} points {side}, a significant difference"
+    return f"no significant difference ({points(comparison.difference)} points)"
+
+
+def print_profile(
+    original: Outcomes, entries: Sequence[ProfileEntry], scorer: str, console: Console
+) -> None:
+    """Print a line for each set and group, then what each set shows in words."""
+    from gradeschool.scoring.profile import sentence, verdict
+
+    share, number = original.share, len(original.tallies)
+    accuracy = accuracy_words(share.accuracy, share.bounds)
+    console.print(f"scored by {scorer}; {run_name(original.run)}: {accuracy} of {number:,} "
+                  f"problems (95 % {bounds(share.interval)})", soft_wrap=True)  # fmt: skip
+    heads = ("problems", "seeds", "original", "accuracy", "points", "95 % interval", "p")
+    table = simple_table(["set"], heads, fold_numbers=False)
+    losses = simple_table(["loss in points"], ("total", *original.misses), fold_numbers=False)
+    for entry in entries:
+        pair = entry.comparison
+        label = f"  {printable(entry.group, keep='')}" if entry.group else run_name(entry.run)
+        table.add_row(
+            *(label, str(entry.problems), str(pair.n) if pair.n else "-"),
+            *(percent(pair.accuracy_a), percent(pair.accuracy_b), points(pair.difference)),
+            *(point_bounds(pair.ci95), p_value(pair.p_holm)),
+        )
+        parts = (points(part.share) for part in entry.parts)
+        losses.add_row(label, points(-pair.difference), *parts)
+    console.print(table)
+    for text in verdict(original, entries):
+        console.print(text, soft_wrap=True)
+    if original.misses:
+        console.print(losses)
+    for entry in entries:
+        if not entry.group:
+            console.print(f"{sentence(entry, original.run)}.", soft_wrap=True)
