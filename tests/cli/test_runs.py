@@ -95,7 +95,7 @@ def test_samples_are_topped_up_and_voted_on(gradeschool: Command, tmp_path: Path
         assert len(server.requests) == 72
         assert {row.body["seed"] for row in server.requests[36:]} == {4, 5, 6, 7}
         shown = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "-k", 8)
-    at_k = {point["k"]: point for point in result.json()["at_k"]}
+    at_k = {point["k"]: point for point in result.json()["runs"][0]["at_k"]}
     assert at_k == {
         point["k"]: point for point in json.loads((folder / "results.json").read_text())["at_k"]
     }

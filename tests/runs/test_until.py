@@ -10,30 +10,32 @@ import pytest
 
 import gradeschool as package
 from gradeschool.errors import InputError
-from gradeschool.runs.until import plan_looks
+from gradeschool.runs.evaluate import is_narrow, look_at, look_sizes
 from gradeschool.scoring.table import CORRECT, WRONG
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 
-def test_looks_double_up_to_all_problems() -> None:
-    assert plan_looks(3, 1319).sizes == (100, 200, 400, 800, 1319)
-    assert plan_looks(3, 200).sizes == (100, 200)
-    assert plan_looks(3, 48).sizes == (48,)
+@pytest.mark.parametrize(
+    ("problems", "sizes"), [(1319, [100, 200, 400, 800, 1319]), (200, [100, 200]), (48, [48])]
+)
+def test_looks_double_up_to_all_problems(problems: int, sizes: list[int]) -> None:
+    assert look_sizes(problems) == sizes
 
 
 def test_stopping_early_keeps_the_level_of_the_interval() -> None:
-    draw, covered, runs = random.Random(5), 0, 400
+    draw, covered, runs, looks = random.Random(5), 0, 400, look_sizes(800)
     for _ in range(runs):
-        looks, outcomes = plan_looks(14, 800), list[int]()
-        for size in looks.sizes:
+        outcomes: list[int] = []
+        for size in looks:
             outcomes += [
                 CORRECT if draw.random() < 0.7 else WRONG for _ in range(size - len(outcomes))
             ]
-            looks.look(((str(at), each) for at, each in enumerate(outcomes)), size)
-            if looks.is_narrow:
+            look = look_at(14, looks, size, ((str(at), each) for at, each in enumerate(outcomes)))
+            if is_narrow(look):
                 break
-        covered += looks.interval.low <= 0.7 <= looks.interval.high
+        low, high = look["interval"]
+        covered += low <= 0.7 <= high
     assert covered >= 0.95 * runs
 
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.cli import options as cli
-from gradeschool.percentages import count, percent
+from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
-    from gradeschool.models.base import Model
     from gradeschool.runs.evaluate import Evaluation
     from gradeschool.runs.job import PreparedJob
 
@@ -178,17 +177,13 @@ def command(
     if len(jobs) == 1:
         evaluation = run_job(jobs[0], quiet, loggers)
         if as_json:
-            fields = _result_fields(jobs[0], evaluation)
-            at_k, cost = fields.pop("at_k"), fields.pop("cost")
-            cli.print_json(
-                {"folder": fields["folder"], "runs": [fields], "at_k": at_k, "cost": cost}
-            )
+            _print_json([(jobs[0], evaluation)])
         else:
             _print(jobs[0], evaluation)
         sys.exit(report_end(evaluation))
     finished, status = run_all(jobs, quiet, loggers)
     if finished and as_json:
-        cli.print_json({"runs": [_result_fields(job, evaluation) for job, evaluation in finished]})
+        _print_json(finished)
     elif finished:
         _print_leaderboard(finished)
     sys.exit(status)
@@ -303,19 +298,16 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
     """
     from gradeschool.reports.terminal import quoted
 
-    results, texts, status = evaluation.results, evaluation.cautions(), 0
+    results, texts = evaluation.results, list(evaluation.cautions)
+    missing = results["requested"] - evaluation.answered
+    status = 3 if missing or results.get("judge", {}).get("failed") else 0
     for result in evaluation.score.scorers:
         if failing := result.error - evaluation.score.failed:
             why = f"explain {quoted(str(evaluation.folder))} --scorer {quoted(result.scorer)}"
             completions = count(failing, "completion")
             texts.append(f"{result.scorer} fails on {completions}; why: gradeschool {why}")
             status = 3
-    if results.get("judge", {}).get("failed"):
-        status = 3
-    missing = evaluation.requested - evaluation.answered
     again = "run the same command again to request them"
-    if missing:
-        status = 3
     if evaluation.fatal is not None:
         status = 2
         texts.append(f"the run stopped: {evaluation.fatal}; run the same command again to resume")
@@ -343,7 +335,7 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
 
 
 def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
-    """Print what was measured, the score and the run folder."""
+    """Print what one run measured, its score and its folder."""
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import measured
     from gradeschool.reports.terminal import curve_table, print_scores, quoted
@@ -361,46 +353,59 @@ def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
         say(f"{text}\n")
     cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
     then = "; to apply every scorer:" if evaluation.answered else ""
-    say(f"{evaluation.answered} of {evaluation.requested} samples in {evaluation.folder}"
-        f"{cost}{then}")  # fmt: skip
+    requested = evaluation.results["requested"]
+    say(f"{evaluation.answered} of {requested} samples in {evaluation.folder}{cost}{then}")
     if evaluation.answered:
         say(f"  gradeschool score {quoted(str(evaluation.folder))}")
 
 
 def _remarks(evaluation: Evaluation, manifest: dict[str, Any]) -> list[str]:
-    """Return what is said of a run beside its score: cut texts, the judge, the looks."""
+    """Return what is said of a run beside its score: cut texts, the judge, the looks of --until."""
     from gradeschool.reports.measured import truncation_advice
 
-    texts = []
+    texts, results = [], evaluation.results
     if (forms := evaluation.score.forms) is not None:
         texts.append(truncation_advice(manifest, forms))
-    if "judge" in evaluation.results:
-        from gradeschool.runs.judge import judge_line
+    if (judge := results.get("judge")) is not None:
+        verdicts = ", ".join(f"{judge[key]} {key.replace('_', ' ')}"
+                             for key in ("correct", "wrong", "no_answer", "error"))  # fmt: skip
+        text = (
+            f"{judge['scorer']} was asked about {judge['asked']} of {judge['of']} completions, in "
+            f"which the extractor reads no answer or guesses: {verdicts}; no other figure has these"
+        )
+        if judge["failed"]:
+            text += f"; {judge['failed']} of its requests failed, the same command sends them again"
+        texts.append(f"{text}; it stopped: {judge['stopped']}" if "stopped" in judge else text)
+    if (look := results.get("until")) is not None:
+        from gradeschool.runs.evaluate import is_narrow
 
-        texts.append(judge_line(evaluation.results["judge"]))
-    if evaluation.looks is not None:
-        texts.append(evaluation.looks.sentence())
+        *_, all_problems = looks = look["looks"]
+        texts.append(
+            f"--until {look['points']:g}: {'stopped' if is_narrow(look) else 'not reached'} after "
+            f"{look['problems']:,} of {all_problems:,} problems in random order; the interval that "
+            f"holds at all {count(len(looks), 'look')} together is "
+            f"{bounds(look['interval'], between=' to ')}"
+        )
     return [text for text in texts if text]
 
 
-def _result_fields(prepared: PreparedJob, evaluation: Evaluation) -> dict[str, Any]:
-    """Return the result of a run as JSON values, with what was measured."""
+def _print_json(finished: Finished) -> None:
+    """Print results with what was measured."""
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import changed_settings
 
-    results = evaluation.results
-    return {
+    cli.print_json({"runs": [{
         **evaluation.score.as_json(),
         "folder": str(evaluation.folder),
         "model": prepared.model.identity,
         "protocol": prepared.plan.protocol.name,
         "dataset": prepared.plan.dataset.name,
         "changes": changed_settings(manifest_of(evaluation.folder)),
-        "at_k": results["at_k"],
+        "at_k": evaluation.results["at_k"],
         "cost": evaluation.cost,
-        **({"judge": results["judge"]} if "judge" in results else {}),
-        **({"until": evaluation.looks.as_json()} if evaluation.looks else {}),
-    }
+        **{name: evaluation.results[name]
+           for name in ("judge", "until") if name in evaluation.results},
+    } for prepared, evaluation in finished]})  # fmt: skip
 
 
 def _print_leaderboard(finished: Finished) -> None:
@@ -436,7 +441,9 @@ def _print_leaderboard(finished: Finished) -> None:
 
 def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
     """Print the missing requests and their cost; requests at most a model's name."""
-    fields = [_estimate(each) for each in prepared]
+    from gradeschool.runs.cost import estimate_run
+
+    fields = [estimate_run(each) for each in prepared]
     if as_json:
         cli.print_json(fields[0] if len(fields) == 1 else {"runs": fields})
         return
@@ -467,48 +474,3 @@ def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
         say("\n" * bool(index), end="")
         for name, text in {**lines, "cost": cost}.items():
             say(f"{name:9}{text}")
-
-
-def _estimate(prepared: PreparedJob) -> dict[str, Any]:
-    """Return the requests and cost of a run as JSON values."""
-    import asyncio
-
-    from gradeschool.formats.own_run import stored_completions
-    from gradeschool.runs.cost import estimate
-    from gradeschool.runs.judge import judge_requests
-    from gradeschool.scoring.table import ScorerSet
-
-    async def identity(model: Model) -> str:
-        if model.name:
-            return model.identity
-        async with model:  # asks the server for its name
-            return model.identity
-
-    stored = stored_completions(prepared.folder)
-    todo, pairs = [], []
-    for request in prepared.plan.requests(asyncio.run(identity(prepared.model))):
-        row = stored.get(request.key)
-        if row is None or row.error:
-            todo.append(request)
-        else:
-            pairs.append((request, row))
-    fields = {
-        "model": prepared.model.identity,
-        "protocol": prepared.plan.protocol.name,
-        "folder": str(prepared.folder),
-        "samples": len(todo) + len(pairs),
-        "stored": len(pairs),
-        **estimate(todo, pairs, prepared.price),
-    }
-    if (judge := prepared.judge) is not None:
-        marks = ScorerSet(prepared.plan.scorers).thinking_marks
-        asked = judge_requests(asyncio.run(identity(judge)), pairs, marks)
-        of_judge = estimate(asked, [], prepared.judge_price)
-        fields["judge"] = {
-            "model": judge.identity,
-            "requests": len(asked),
-            "most_requests": len(asked) + len(todo),
-            "prompt_tokens": of_judge["prompt_tokens"],
-            "cost": of_judge["cost"],
-        }
-    return fields

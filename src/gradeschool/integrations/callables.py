@@ -123,7 +123,7 @@ def evaluate(
             prepared = prepare(replace(job, output=folder), function)
             with EvaluationDisplay(quiet=not progress) as display:
                 evaluation = asyncio.run(evaluate_job(prepared, display.show))
-            for text in evaluation.cautions():
+            for text in evaluation.cautions:
                 logging.getLogger("gradeschool").warning(text)
             if evaluation.fatal is not None:
                 raise evaluation.fatal

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gradeschool.errors import InputError, close_names
+from gradeschool.errors import InputError
 from gradeschool.masking import register_key, shown_address
 from gradeschool.models.base import Model
 from gradeschool.models.gguf_file import TINY_FILE
@@ -29,23 +29,10 @@ FORMS = (
     f"tiny, {SERVERS}, anthropic/NAME, gemini/NAME, transformers/FOLDER_OR_ID, "
     "vllm/FOLDER_OR_ID, llama.cpp/FILE.gguf, recorded/FILE"
 )
-# What is meant by PROVIDER/NAME for other providers.
-ELSEWHERE = "openai/{} with OPENAI_BASE_URL=https://"
-MEANT = {
-    **dict.fromkeys(("hf", "huggingface", "hf.co", "huggingface.co"), "transformers/{}"),
-    "ollama": "http://localhost:11434/v1/{}",
-    "google": "gemini/{}",
-    "mistral": f"{ELSEWHERE}api.mistral.ai/v1",
-    "deepseek": f"{ELSEWHERE}api.deepseek.com/v1",
-    "groq": f"{ELSEWHERE}api.groq.com/openai/v1",
-    "together": f"{ELSEWHERE}api.together.xyz/v1",
-    "openrouter": f"{ELSEWHERE}openrouter.ai/api/v1",
-    "fireworks": f"{ELSEWHERE}api.fireworks.ai/inference/v1",
-    "xai": f"{ELSEWHERE}api.x.ai/v1",
-}
-# How the names of well-known models begin, and who serves them.
-FAMILIES = {"gpt-": "openai", "chatgpt": "openai", "o3": "openai", "o4": "openai",
-            "claude": "anthropic", "gemini": "gemini"}  # fmt: skip
+# What is meant by PROVIDER/NAME for other providers, and by the names of well-known models.
+MEANT = {**dict.fromkeys(("hf", "huggingface", "hf.co", "huggingface.co"), "transformers"),
+         "ollama": "http://localhost:11434/v1", "google": "gemini"}  # fmt: skip
+FAMILIES = {"gpt-": "openai", "claude": "anthropic", "gemini": "gemini"}
 # Of GRADESCHOOL_API_KEY: a host with a dot or a port, or localhost, before the key.
 KEY_OF_HOST = re.compile(r"(?:^|\s)(localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)=(\S+)")
 HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:/.*)?\Z|localhost(?:/.*)?\Z")
@@ -124,74 +111,54 @@ def find_server(spec: str, compatible: bool = False) -> tuple[str, str, str]:
 
     compatible: only servers of the OpenAI protocol. Raises InputError for an unknown form.
     """
+    from gradeschool.models.endpoint import address_parts
+
     spec = spec.strip()
     provider, _, name = spec.partition("/")
     if spec.lower().startswith(("http://", "https://")):
-        from gradeschool.models.endpoint import address_parts
-
         if "?" in spec or "#" in spec:
             address_parts(spec)  # raises: a key may be in it
         base, slash, name = spec.partition("/v1/")
         name = name.strip("/")
         if name in REQUEST_PATHS:
+            shown = shown_address(base)
             raise InputError(
-                f"{shown_address(spec)!r} is the address of requests; give "
-                f"{shown_address(base)}/v1 or {shown_address(base)}/v1/NAME"
+                f"{shown_address(spec)!r} is the address of requests; give {shown}/v1 or "
+                f"{shown}/v1/NAME"
             )
         base = f"{base}/v1" if slash else spec.rstrip("/")
-        return base, name, key_for(base)
+        # One key, or one for each server, as HOST=KEY or HOST:PORT=KEY with spaces between them.
+        key, parts = os.environ.get("GRADESCHOOL_API_KEY", ""), address_parts(base)
+        if keys := dict(KEY_OF_HOST.findall(key)):
+            for each in keys.values():
+                register_key(each)
+            key = keys.get(parts.netloc) or keys.get(parts.hostname or "") or ""
+        return base, name, key
     if name and provider in PROVIDERS and not (compatible and provider == "anthropic"):
         usual, base_variable, key_variables = PROVIDERS[provider]
         base = os.environ.get(base_variable, "").strip().rstrip("/")
         if base:
-            from gradeschool.models.endpoint import address_parts
-
             address_parts(base, base_variable)
             if provider == "anthropic":  # by the provider's convention, without the version
                 base = f"{base.removesuffix('/v1')}/v1"
-        keys = [os.environ.get(variable, "").strip() for variable in key_variables]
-        key = next(filter(None, keys), "")
+        keys_set = (os.environ.get(variable, "").strip() for variable in key_variables)
+        key = next(filter(None, keys_set), "")
         if not key and base in ("", usual):
             variables = " or ".join(key_variables)
             raise InputError(f"{variables} is not set; export it, or set {base_variable}")
         return base or usual, name, key
-    hint = _meant(spec, compatible)
-    hint = f"did you mean {hint}?" if hint else f"give {SERVERS if compatible else FORMS}"
-    raise InputError(f"the model {shown_address(spec)!r} has an unknown form; {hint}")
-
-
-def key_for(base: str) -> str:
-    """Return the API key for an address from GRADESCHOOL_API_KEY, "" for none.
-
-    It is one key, or one for each server, as HOST=KEY or HOST:PORT=KEY with spaces between them.
-    """
-    from gradeschool.models.endpoint import address_parts
-
-    value, parts = os.environ.get("GRADESCHOOL_API_KEY", ""), address_parts(base)
-    keys = dict(KEY_OF_HOST.findall(value))
-    if not keys:
-        return value
-    for key in keys.values():
-        register_key(key)
-    return keys.get(parts.netloc) or keys.get(parts.hostname or "") or ""
-
-
-def _meant(spec: str, compatible: bool) -> str:
-    """Return what is likely meant by a model of an unknown form, "" if nothing is."""
-    provider, _, name = spec.lower().partition("/")
-    if provider.endswith(".gguf") or name.endswith(".gguf"):
-        return f"llama.cpp/{spec}"
-    if Path(spec).exists():
-        return f"{'transformers' if Path(spec).is_dir() else 'recorded'}/{spec}"
-    if HOST_AND_PORT.match(spec):
+    hint = f"give {SERVERS if compatible else FORMS}"
+    if spec.endswith(".gguf"):
+        hint = f"did you mean llama.cpp/{spec}?"
+    elif Path(spec).exists():
+        hint = f"did you mean {'transformers' if Path(spec).is_dir() else 'recorded'}/{spec}?"
+    elif HOST_AND_PORT.match(spec):
         base, slash, model = shown_address(spec).rstrip("/").partition("/v1")
-        return f"http://{base}/v1{model if slash else ''}"
-    if name and provider in MEANT:
-        return MEANT[provider].format(spec.partition("/")[2])
-    if name:
-        is_plain = "/" not in name and ":" not in provider
-        return f"openai/{spec} or transformers/{spec}" if is_plain else ""
-    for start, family in FAMILIES.items():
-        if provider.startswith(start) and not (compatible and family == "anthropic"):
-            return f"{family}/{spec}"
-    return "" if compatible else " or ".join(close_names(spec, ("tiny",)))
+        hint = f"did you mean http://{base}/v1{model if slash else ''}?"
+    elif name and provider in MEANT:
+        hint = f"did you mean {MEANT[provider]}/{name}?"
+    elif name and "/" not in name and ":" not in provider:
+        hint = f"did you mean openai/{spec} or transformers/{spec}?"
+    elif family := next((FAMILIES[each] for each in FAMILIES if spec.startswith(each)), ""):
+        hint = f"did you mean {family}/{spec}?"
+    raise InputError(f"the model {shown_address(spec)!r} has an unknown form; {hint}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import NormalDist
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -28,59 +29,52 @@ from gradeschool.runs.job import PreparedJob
 from gradeschool.runs.plan import make_manifest
 from gradeschool.runs.send import Dispatcher
 from gradeschool.runs.store import RunStore
-from gradeschool.runs.until import InterimAnalysis, plan_looks
 from gradeschool.scoring.checks import AlikeTexts
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_run
-from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, ScorerSet, choose_scorers
+from gradeschool.scoring.statistics import clustered_wilson
+from gradeschool.scoring.table import (
+    CORRECT,
+    ERROR,
+    ScoredTable,
+    ScorerSet,
+    choose_scorers,
+    tally_by_problem,
+)
 from gradeschool.signals import on_interrupt
 
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Budget
     from gradeschool.scoring.at_k import AtK
 
+FIRST_LOOK = 100  # problems
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """The end of a session of a run.
 
-    results: the fields of results.json. requested, answered: samples. curve: maj@k and pass@k by
-    the headline scorer, () for one sample per problem. cost: dollars for all stored completions,
-    None without a price. over_budget: the run stopped at `max_cost`. example: the first message of
-    the most frequent cause of failed samples. looks: of --until.
+    curve: maj@k and pass@k by the headline scorer, () for one sample per problem. results: the
+    fields of results.json. answered: samples. cautions: messages about answers that were not drawn
+    as requested, or are empty. example: the first message of the most frequent cause of failed
+    samples. over_budget: the run stopped at `max_cost`.
     """
 
     folder: Path
-    model: str
     score: RunScore
+    curve: Sequence[AtK]
     results: Mapping[str, Any]
-    requested: int
     answered: int
+    cautions: Sequence[str]
+    example: str
     interrupted: bool
+    over_budget: bool
     fatal: FatalModelError | None
-    curve: tuple[AtK, ...] = ()
-    cost: float | None = None
-    over_budget: bool = False
-    example: str = ""
-    looks: InterimAnalysis | None = None
 
-    def cautions(self) -> list[str]:
-        """Return messages about answers that were not drawn as requested, or are empty."""
-        deviations: Mapping[str, int] = self.results["deviations"]
-        messages = [
-            f"the server refuses {name}: {refused} of {self.answered} answers were drawn with the "
-            "server's own value, not the protocol's"
-            for name in SAMPLING
-            if (refused := deviations.get(f"{name} refused"))
-        ]
-        if others := other_models(self.model, self.results["answered_by"]):
-            messages.append(
-                f"the server says that another model answered: {others}; check the model's name"
-            )
-        for cause, remedy in REMEDIES.items():
-            if empty := deviations.get(cause):
-                messages.append(f"{empty} of {self.answered} answers have {cause}; {remedy}")
-        return messages + list(self.results["alike"])
+    @property
+    def cost(self) -> float | None:
+        """Return the dollars for all stored completions, None without a price."""
+        return self.results["cost"]["dollars"] if "cost" in self.results else None
 
 
 class Session:
@@ -146,56 +140,51 @@ class Session:
             self, f"stopping: waiting for {in_flight} in flight; press Ctrl-C again to stop now"
         )
 
-    async def send(self, manifest: dict[str, Any], looks: InterimAnalysis | None) -> None:
-        """Write run.json and send what is not answered; raises FatalModelError."""
-        prepared, rows, planned = self.prepared, self.store.completions, self.requests
-        plan, path = prepared.plan, prepared.folder / MANIFEST_FILE
-        sizes = [len(plan.problems)]
-        if looks is None:
-            write_json(path, manifest)
-        else:
-            before = int((read_json(path) or {}).get("problems", 0))
-            sizes = [size for size in looks.sizes if size >= before]
-        is_continued = plan.protocol.example_prompt().prefix is not None and not prepared.job.batch
-        if is_continued and self.stored < len(planned):
-            from gradeschool.models.doctor import check_server
+    async def send(self, manifest: dict[str, Any]) -> None:
+        """Write run.json and send what is not answered; raises FatalModelError.
 
-            if server := await check_server(prepared.model, plan.protocol):
-                manifest["server"] = server
-                if looks is None:
-                    write_json(path, manifest)
+        With `until`, look at the interval after so many problems, and stop when it is narrow.
+        """
+        plan, job, model = self.prepared.plan, self.prepared.job, self.prepared.model
+        path, rows = self.prepared.folder / MANIFEST_FILE, self.store.completions
+        planned = self.requests
+        looks = sizes = [len(plan.problems)]
+        if job.until is not None:
+            looks, earlier = look_sizes(len(plan.problems)), read_json(path) or {}
+            sizes = [size for size in looks if size >= int(earlier.get("problems", 0))]
+        begins_answer = plan.protocol.example_prompt().prefix is not None
         for size in sizes:
+            if job.until is not None:
+                ids = [problem.id for problem in plan.problems[:size]]
+                manifest |= {"problems": size, "problem_ids": ids}
+            write_json(path, manifest)
+            if begins_answer and not job.batch and self.stored < len(planned):
+                from gradeschool.models.doctor import check_server
+
+                begins_answer = False
+                if server := await check_server(model, plan.protocol):
+                    manifest["server"] = server
+                    write_json(path, manifest)
             self.requests = planned[: size * plan.samples]
-            if looks is not None:
-                manifest["problems"] = size
-                manifest["problem_ids"] = [problem.id for problem in plan.problems[:size]]
-                write_json(path, manifest)
             todo = [each for each in self.requests
                     if each.key not in rows or rows[each.key].error]  # fmt: skip
-            if prepared.job.batch:
+            if job.batch:
                 from gradeschool.models.endpoint import Endpoint
                 from gradeschool.runs.batch import BatchRun
 
-                assert isinstance(prepared.model, Endpoint)  # noqa: S101  (see `prepare`)
+                assert isinstance(model, Endpoint)  # noqa: S101  (see `prepare`)
                 note, stopping = partial(self.show, self), self.dispatcher.stopping
-                batches = BatchRun(prepared.model, self.store, self.record, note, stopping)
-                await batches.request_all(todo)
+                await BatchRun(model, self.store, self.record, note, stopping).request_all(todo)
             else:
                 await self.dispatcher.send_all(todo)
-            if looks is None:
+            if job.until is None or self.dispatcher.stopping.is_set():
                 return
-            if self.dispatcher.stopping.is_set():
-                self.requests = planned
-                return
-            pairs = [(row.text, each.problem) for each, row in self.answered()]
-            outcomes = self.scorers.outcomes_of(pairs)
-            looks.look(
-                [(problem.id, each[0]) for (_, problem), each in zip(pairs, outcomes, strict=True)],
-                size,
-            )
-            manifest["until"] = looks.as_json()
+            pairs = [(row.text, request.problem) for request, row in self.answered()]
+            outcomes = [(problem.id, each[0]) for (_, problem), each
+                        in zip(pairs, self.scorers.outcomes_of(pairs), strict=True)]  # fmt: skip
+            manifest["until"] = look_at(job.until, looks, size, outcomes)
             write_json(path, manifest)
-            if looks.is_narrow:
+            if is_narrow(manifest["until"]):
                 return
 
 
@@ -222,7 +211,6 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
             manifest["engine"] = facts
         if prepared.options:
             manifest["options"] = prepared.options
-        looks = plan_looks(job.until, len(plan.problems)) if job.until is not None else None
         with RunStore(folder) as store:
             # Without --batch, the requests of an open batch would be sent and paid for twice.
             if not job.batch and (files := sorted(folder.glob(BATCH_FILES))):
@@ -234,7 +222,7 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
             show(session, "")
             with on_interrupt(session.interrupt):
                 try:
-                    await session.send(manifest, looks)
+                    await session.send(manifest)
                 except FatalModelError as error:
                     fatal = error
             requests, answered, rows = session.requests, session.answered(), store.completions
@@ -249,29 +237,37 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
                 )
             if budget is not None:
                 results["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
+            if "until" in manifest:
+                results["until"] = manifest["until"]
             write_json(folder / RESULTS_FILE, results)
 
-    is_partial = len(answered) < len(requests)
-    over_budget = is_partial and budget is not None and budget.stopped
+    deviations = results["deviations"]
+    cautions = [
+        f"the server refuses {name}: {refused} of {len(answered)} answers were drawn with the "
+        "server's own value, not the protocol's"
+        for name in SAMPLING
+        if (refused := deviations.get(f"{name} refused"))
+    ]
+    if others := other_models(model.identity, results["answered_by"]):
+        cautions.append(
+            f"the server says that another model answered: {others}; check the model's name"
+        )
+    for cause, remedy in REMEDIES.items():
+        if empty := deviations.get(cause):
+            cautions.append(f"{empty} of {len(answered)} answers have {cause}; {remedy}")
     example = ""
     if cause := next(iter(results["errors"]), ""):
         failed = (rows[each.key] for each in requests if each.key in rows)
         example = next(row.error for row in failed if row.error and row.cause == cause)
+    is_partial = len(answered) < len(requests)
+    over_budget = is_partial and budget is not None and budget.stopped
     return Evaluation(
-        folder=folder,
-        model=model.identity,
-        score=score,
-        results=results,
-        requested=len(requests),
-        answered=len(answered),
-        interrupted=is_partial and stopping and fatal is None and not over_budget,
-        fatal=fatal,
-        curve=tuple(curve),
-        cost=None if budget is None else budget.cost,
-        over_budget=over_budget,
+        folder, score, curve, results, len(answered), [*cautions, *results["alike"]],
         example=example.removeprefix(f"{cause}: "),
-        looks=looks if looks and looks.problems else None,
-    )
+        interrupted=is_partial and stopping and fatal is None and not over_budget,
+        over_budget=over_budget,
+        fatal=fatal,
+    )  # fmt: skip
 
 
 def summarise(
@@ -283,16 +279,15 @@ def summarise(
 ) -> tuple[RunScore, list[AtK], dict[str, Any]]:
     """Return the score, the curve over k of the headline scorer, and the fields of results.json.
 
-    `alike` warns of short texts that may be failures of the server.
-
     name: of the run. scorers: of the protocol, the headline first. completions: by key. known:
     outcomes already computed, by key; ignored unless complete. The curve is empty for one
-    sample per problem. `answered_by` counts the model names in replies.
+    sample per problem. `answered_by` counts the model names in replies; `alike` warns of short
+    texts that may be failures of the server.
     """
     samples: list[Sample] = []
     answers: list[Completion] = []
     errors, models, deviations = Counter[str](), Counter[str](), Counter[str]()
-    tokens = {"prompt_tokens": 0, "completion_tokens": 0}
+    tokens = Counter[str](prompt_tokens=0, completion_tokens=0)
     seconds: list[float] = []
     speeds: list[float] = []
     for request in requests:
@@ -311,7 +306,7 @@ def summarise(
             models[row.model] += 1
         for kind, number in row.usage._asdict().items():
             if number is not None:
-                tokens[kind] = tokens.get(kind, 0) + number
+                tokens[kind] += number
         if row.latency is not None:
             seconds.append(row.latency)
             if row.latency and row.usage.completion_tokens:
@@ -319,10 +314,8 @@ def summarise(
     alike = AlikeTexts(name)
     alike.add(samples)
     table = ScoredTable(Run(name, samples), scorers)
-    if known is not None and len(known) >= len(answers):
-        kept = [known[row.key] for row in answers if row.key in known]
-        if len(kept) == len(answers):
-            table.outcomes = kept
+    if known and all(row.key in known for row in answers):
+        table.outcomes = [known[row.key] for row in answers]
     score, curve = score_run(table), []
     if requests and requests[-1].sample:
         from gradeschool.scoring.at_k import ballots_by_problem
@@ -355,3 +348,41 @@ def quantiles(values: Sequence[float]) -> dict[str, float]:
         place = min(len(ranked) - 1, len(ranked) * share // 100)
         shares[f"p{share}"] = round(ranked[place], 3)
     return shares
+
+
+# --until
+
+
+def look_sizes(problems: int) -> list[int]:
+    """Return the numbers of problems after which a run may stop: FIRST_LOOK, doubled, and all."""
+    sizes = [FIRST_LOOK]
+    while sizes[-1] < problems:
+        sizes.append(2 * sizes[-1])
+    return [*sizes[:-1], problems]
+
+
+def look_at(
+    points: float, looks: Sequence[int], size: int, outcomes: Iterable[tuple[str, int]]
+) -> dict[str, Any]:
+    """Return the interval after `size` problems, as JSON values.
+
+    points: the width to stop at. outcomes: (problem id, outcome of the headline scorer). Each look
+    takes an equal share of the 5 % of error, so that all intervals hold together with 95 %
+    (Bonferroni; the simplest spending of alpha, Lan and DeMets 1983, Biometrika 70:659).
+    """
+    z = NormalDist().inv_cdf(1 - 0.025 / len(looks))
+    tallies = [(tally.correct, tally.judged) for tally in tally_by_problem(outcomes).values()]
+    return {
+        "points": points,
+        "looks": list(looks),
+        "problems": size,
+        "interval": list(clustered_wilson(tallies, z)),
+        "level": round(1 - 0.05 / len(looks), 6),
+        "method": "Wilson, Bonferroni over the looks",
+    }
+
+
+def is_narrow(look: Mapping[str, Any]) -> bool:
+    """Return whether the interval of a look is narrow enough to stop."""
+    low, high = look["interval"]
+    return bool((high - low) * 100 < look["points"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -104,17 +104,3 @@ async def ask_judge(
             **{outcome.value: outcomes[outcome] for outcome in Outcome},
             **stopped,
         }
-
-
-def judge_line(counts: Mapping[str, Any]) -> str:
-    """Return the counts of `ask_judge` in words."""
-    verdicts = ", ".join(
-        f"{counts[outcome.value]} {outcome.value.replace('_', ' ')}" for outcome in Outcome
-    )
-    text = (
-        f"{counts['scorer']} was asked about {counts['asked']} of {counts['of']} completions, in "
-        f"which the extractor reads no answer or guesses: {verdicts}; no other figure has these"
-    )
-    if counts["failed"]:
-        text += f"; {counts['failed']} of its requests failed, the same command sends them again"
-    return f"{text}; it stopped: {counts['stopped']}" if "stopped" in counts else text
