@@ -111,7 +111,7 @@ NO_USAGE = Usage()
 class Completion:
     """The completion of one model for one sample of one problem.
 
-    key: identity of the request (see `gradeschool.runs.plan`), "" for imported completions.
+    key: identity of the request (see `gradeschool.runs.job`), "" for imported completions.
     sample: 0-based index among the samples of the same problem.
     text: the answer alone: no prompt, no prefix, no stop string. reasoning: thinking that the
     server returned separately. error: why there is no completion ("" if there is one); an error is

@@ -11,7 +11,7 @@ import pytest
 from gradeschool import Problem, get_protocol, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.protocols.registry import protocol_from
-from gradeschool.runs.plan import recorded_protocol
+from gradeschool.runs.job import recorded_protocol
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 

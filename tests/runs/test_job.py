@@ -10,8 +10,16 @@ import pytest
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.job import Job, model_label, prepare
-from gradeschool.runs.plan import differing, facts_of, make_manifest, recorded_plan, request_key
+from gradeschool.runs.job import (
+    Job,
+    differing,
+    facts_of,
+    make_manifest,
+    model_label,
+    prepare,
+    recorded_plan,
+    request_key,
+)
 
 RECORDED = "recorded/sample#handwritten/chat"
 

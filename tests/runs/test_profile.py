@@ -10,8 +10,7 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.job import Job
-from gradeschool.runs.plan import RunPlan, facts_of, recorded_plan
+from gradeschool.runs.job import Job, RunPlan, facts_of, recorded_plan
 from gradeschool.runs.profile import paired_problems, profile_jobs
 
 

@@ -17,7 +17,7 @@ from gradeschool.problem import Problem
 class Request:
     """One prompt, from which one sample is requested.
 
-    key: identifies the sample permanently (see `gradeschool.runs.plan`). sample: its number among
+    key: identifies the sample permanently (see `gradeschool.runs.job`). sample: its number among
     those of the problem.
     """
 

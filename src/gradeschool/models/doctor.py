@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -73,9 +73,9 @@ class ProbeAnswer(NamedTuple):
 class Probe(Endpoint):
     """An endpoint for tests of individual fields; counts its requests.
 
-    chat, plain: the greedy answers of both forms to QUESTION, once `ask_forms` was called; None if
+    chat, plain: the greedy answers of both forms to QUESTION, once `forms` was called; None if
     the server does not have the form. greedy: the longer one, as a chat model often ends a plain
-    text immediately.
+    text immediately. The other public methods without arguments are the probes.
     """
 
     requests = 0
@@ -106,46 +106,44 @@ class Probe(Endpoint):
         if status != 200:
             return ProbeAnswer(status)
         reply = object_in(raw)
-        choices, usage = reply.get("choices"), mapping(reply.get("usage"))
+        choices, counts = reply.get("choices"), mapping(reply.get("usage"))
         choice = mapping(choices[0] if isinstance(choices, list) and choices else None)
-        is_chat = path == CHAT
-        inside = mapping(choice.get("message")) if is_chat else choice
-        text = text_of(inside.get("content" if is_chat else "text")) or ""
+        message = mapping(choice.get("message"))
+        text = text_of(message.get("content") if path == CHAT else choice.get("text")) or ""
         read, written = (
-            count if type(count := usage.get(f"{kind}_tokens")) is int else None
+            count if type(count := counts.get(f"{kind}_tokens")) is int else None
             for kind in ("prompt", "completion")
         )
         finish, model = str(choice.get("finish_reason") or ""), str(reply.get("model"))
         return ProbeAnswer(status, text, finish, read, written, model)
 
     async def form(
-        self, text: str = QUESTION, what: str = "", in_chat: bool | None = None, **fields: Any
+        self, what: str = "", *, text: str = QUESTION, in_chat: bool | None = None, **fields: Any
     ) -> ProbeAnswer:
         """Ask in the form of the longer greedy answer, or in the one that is given.
 
-        what: a field under test; raises ProbeEnded if it is refused.
+        what: a field under test, or the request itself; raises ProbeEnded if it is refused.
         """
         if self.greedy is self.chat if in_chat is None else in_chat:
             answer = await self.ask(CHAT, messages=[{"role": "user", "content": text}], **fields)
         else:
             answer = await self.ask(COMPLETIONS, prompt=text, **fields)
         if what and answer.status != 200:
+            if what == "a second request":
+                raise ProbeEnded(UNKNOWN, f"{what} gives HTTP {answer.status}")
             raise ProbeEnded(DEVIATES, f"{what} is refused (HTTP {answer.status})")
         return answer
 
-    async def again(self, **fields: Any) -> ProbeAnswer:
-        """Ask a request like one that was answered; raises ProbeEnded if this one is not."""
-        answer = await self.form(**fields)
-        if answer.status != 200:
-            raise ProbeEnded(UNKNOWN, f"a second request gives HTTP {answer.status}")
-        return answer
+    async def again(self, **fields: Any) -> str:
+        """Return the text of a request like one that was answered."""
+        return (await self.form("a second request", **fields)).text
 
     def check_length(self) -> None:
         """Raise ProbeEnded if the greedy text is too short to show anything."""
         if len(self.greedy.text.split()) < ENOUGH_WORDS:
             raise ProbeEnded(UNKNOWN, TOO_SHORT)
 
-    async def ask_forms(self) -> ServerFinding:
+    async def forms(self) -> Finding:
         """Ask in both forms; raises ModelError if the server answers neither."""
         chat, plain = await self.form(in_chat=True), await self.form(in_chat=False)
         self.chat = chat if chat.status == 200 else None
@@ -162,174 +160,160 @@ class Probe(Endpoint):
             f"{name} answered" if status == 200 else f"{name} is refused (HTTP {status})"
             for name, status in (("chat", chat.status), ("completions", plain.status))
         )
-        return ServerFinding("forms", FINE if len(there) == 2 else DEVIATES, says)
+        return FINE if len(there) == 2 else DEVIATES, says
 
+    async def usage(self) -> Finding:
+        """Check whether tokens are counted."""
+        for answer in filter(None, (self.chat, self.plain)):
+            tokens = answer.completion_tokens
+            if tokens is None or tokens < bool(answer.text):
+                return DEVIATES, "tokens are not counted: cost is unknown"
+        return FINE, "tokens are counted"
 
-async def usage(probe: Probe) -> Finding:
-    """Check whether tokens are counted."""
-    for answer in filter(None, (probe.chat, probe.plain)):
-        tokens = answer.completion_tokens
-        if tokens is None or tokens < bool(answer.text):
-            return DEVIATES, "tokens are not counted: cost is unknown"
-    return FINE, "tokens are counted"
+    async def chat_template(self) -> Finding:
+        """Check whether the chat form adds tokens to the same words as a plain text."""
+        if self.chat is None:
+            return None
+        chat, plain = self.chat.prompt_tokens, self.plain and self.plain.prompt_tokens
+        if chat is None or plain is None:
+            return UNKNOWN, "no counts of both forms to compare"
+        if chat > plain:
+            return FINE, f"a chat template puts {chat - plain} tokens around a message"
+        return DEVIATES, "the chat form adds no token to a message: the model has no chat template"
 
+    async def repeatable(self) -> Finding:
+        """Check whether temperature 0 gives the same text twice."""
+        if await self.again() != self.greedy.text:
+            return DEVIATES, "temperature 0 gave two texts: runs do not repeat"
+        if not self.greedy.text:
+            return UNKNOWN, TOO_SHORT
+        return FINE, "temperature 0 gave the same text twice"
 
-async def chat_template(probe: Probe) -> Finding:
-    """Check whether the chat form adds tokens to the same words as a plain text."""
-    if probe.chat is None:
-        return None
-    chat, plain = probe.chat.prompt_tokens, probe.plain and probe.plain.prompt_tokens
-    if chat is None or plain is None:
-        return UNKNOWN, "no counts of both forms to compare"
-    if chat > plain:
-        return FINE, f"a chat template puts {chat - plain} tokens around a message"
-    return DEVIATES, "the chat form adds no token to a message: the model has no chat template"
+    async def hidden_penalty(self) -> Finding:
+        """Check whether greedy texts do not change when every penalty is explicitly turned off."""
+        for names in (PENALTIES, PENALTIES[:2]):  # all, or OpenAI's own
+            answer = await self.form(**{name: NEUTRAL[name] for name in names})
+            if answer.status == 200:
+                break
+        else:
+            return UNKNOWN, "no field that turns a penalty off is accepted"
+        if answer.text != self.greedy.text:
+            if await self.again() != self.greedy.text:
+                return UNKNOWN, CHANGES
+            return DEVIATES, "a penalty affects greedy decoding unless it is off; runs turn it off"
+        self.check_length()
+        if names is not PENALTIES:
+            return UNKNOWN, "no field that turns a penalty on repetition off is accepted"
+        return FINE, "no penalty applies unless requested"
 
+    async def sampling(self) -> Finding:
+        """Check whether temperature 1.5 gives different samples, and a seed the same again."""
+        what = "temperature 1.5"
+        drawn = [(await self.form(what, temperature=1.5, seed=seed)).text for seed in (1, 2, 3)]
+        if len(set(drawn)) == 1:
+            self.check_length()
+            one = f"three samples at {what} are one text"
+            return DEVIATES, f"{one}: temperature or seed is ignored"
+        if await self.again(temperature=1.5, seed=3) != drawn[-1]:
+            return DEVIATES, "the same seed gives two samples: sampled runs do not repeat"
+        return FINE, f"{what} gives different samples, and a seed the same one again"
 
-async def repeatable(probe: Probe) -> Finding:
-    """Check whether temperature 0 gives the same text twice."""
-    if (await probe.again()).text != probe.greedy.text:
-        return DEVIATES, "temperature 0 gave two texts: runs do not repeat"
-    if not probe.greedy.text:
-        return UNKNOWN, TOO_SHORT
-    return FINE, "temperature 0 gave the same text twice"
+    async def stop_strings(self) -> Finding:
+        """Check whether stop strings end the text and are left out."""
+        text = self.greedy.text
+        words = [word for word in text.split(" ")[2:] if len(word) > 2 and word in text[5:]]
+        self.check_length()
+        if not words:
+            return UNKNOWN, TOO_SHORT
+        answer = await self.form("a stop string", stop=[words[0]])
+        if words[0] not in answer.text:
+            if len(answer.text) >= len(text):
+                return UNKNOWN, CHANGES
+            return FINE, "stop strings end the text and are left out"
+        if answer.text.rstrip().endswith(words[0]):
+            return DEVIATES, "the stop string is left in the text; runs cut it off"
+        return DEVIATES, "stop strings are ignored; runs cut the text themselves"
 
+    async def limit(self) -> Finding:
+        """Check whether max_tokens is obeyed."""
+        answer = await self.form("max_tokens 4", max_tokens=4)
+        used = answer.completion_tokens
+        is_kept = len(answer.text) < len(self.greedy.text) if used is None else used <= 4
+        if answer.finish == "length" and is_kept:
+            return FINE, "max_tokens is obeyed, and given as the finish reason"
+        if used == 4:
+            return DEVIATES, f"max_tokens is obeyed, but the finish reason is {answer.finish!r}"
+        self.check_length()
+        if used is not None and used < 4:
+            return UNKNOWN, TOO_SHORT
+        got = "uncounted tokens" if used is None else f"{used} tokens"
+        return DEVIATES, f"max_tokens 4 gave {got} and finish reason {answer.finish!r}"
 
-async def hidden_penalty(probe: Probe) -> Finding:
-    """Check whether greedy texts do not change when every penalty is explicitly turned off."""
-    off: dict[str, Any] = {name: NEUTRAL[name] for name in PENALTIES}
-    answer = await probe.form(**off)
-    if answer.status != 200:  # OpenAI's own names
-        off = {name: off[name] for name in PENALTIES[:2]}
-        answer = await probe.form(**off)
-    if answer.status != 200:
-        return UNKNOWN, "no field that turns a penalty off is accepted"
-    if answer.text != probe.greedy.text:
-        if (await probe.again()).text != probe.greedy.text:
-            return UNKNOWN, CHANGES
-        return DEVIATES, "a penalty affects greedy decoding unless it is off; runs turn it off"
-    probe.check_length()
-    if len(off) < len(PENALTIES):
-        return UNKNOWN, "no field that turns a penalty on repetition off is accepted"
-    return FINE, "no penalty applies unless requested"
+    async def prefix(self) -> Finding:
+        """Check whether an answer begun in the request is continued."""
+        if self.chat is None:
+            return None
+        text = self.chat.text
+        cuts = [match.start() for cut in CUTS for match in cut.finditer(text, len(text) // 3)]
+        if not cuts:
+            return UNKNOWN, "the greedy answer is too short to continue it"
 
+        async def continued(begun: str, **flags: bool) -> ProbeAnswer:
+            turns = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": begun}]
+            return await self.ask(CHAT, messages=turns, **flags)
 
-async def sampling(probe: Probe) -> Finding:
-    """Check whether temperature 1.5 gives different samples, and a seed the same again."""
-    what = "temperature 1.5"
-    drawn = [await probe.form(what=what, temperature=1.5, seed=seed) for seed in (1, 2, 3)]
-    if len({answer.text for answer in drawn}) == 1:
-        probe.check_length()
-        one = "three samples at temperature 1.5 are one text"
-        return DEVIATES, f"{one}: temperature or seed is ignored"
-    if (await probe.again(temperature=1.5, seed=3)).text != drawn[-1].text:
-        return DEVIATES, "the same seed gives two samples: sampled runs do not repeat"
-    return FINE, "temperature 1.5 gives different samples, and a seed the same one again"
+        answer = await continued(text[: cuts[0]], **CONTINUE)
+        if answer.status != 200:
+            refused = f"continue_final_message is refused (HTTP {answer.status})"
+            return DEVIATES, f"{refused}: no assistant prefix"
+        if answer.text.strip()[:8] == text[cuts[0] :].strip()[:8]:
+            return FINE, "continue_final_message is obeyed"
+        # A new turn may repeat the model's own words, but not words that it would not say.
+        if (await continued(STRANGE, **CONTINUE)).text.startswith(STRANGE):
+            return FINE, (
+                "continue_final_message is obeyed, the prefix is repeated; runs remove it"
+            )
+        # If the field changes the answer, it is obeyed in some way; a new turn is the same without.
+        if (await continued(text[: cuts[0]])).text != answer.text:
+            return UNKNOWN, "continue_final_message changes the answer, but does not continue it"
+        return DEVIATES, "continue_final_message is ignored: the model begins a new turn"
 
-
-async def stop(probe: Probe) -> Finding:
-    """Check whether stop strings end the text and are left out."""
-    text = probe.greedy.text
-    words = [word for word in text.split(" ")[2:] if len(word) > 2 and word in text[5:]]
-    probe.check_length()
-    if not words:
-        return UNKNOWN, TOO_SHORT
-    answer = await probe.form(what="a stop string", stop=[words[0]])
-    if words[0] not in answer.text:
-        if len(answer.text) >= len(text):
-            return UNKNOWN, CHANGES
-        return FINE, "stop strings end the text and are left out"
-    if answer.text.rstrip().endswith(words[0]):
-        return DEVIATES, "the stop string is left in the text; runs cut it off"
-    return DEVIATES, "stop strings are ignored; runs cut the text themselves"
-
-
-async def limit(probe: Probe) -> Finding:
-    """Check whether max_tokens is obeyed."""
-    answer = await probe.form(what="max_tokens 4", max_tokens=4)
-    used = answer.completion_tokens
-    is_kept = len(answer.text) < len(probe.greedy.text) if used is None else used <= 4
-    if answer.finish == "length" and is_kept:
-        return FINE, "max_tokens is obeyed, and given as the finish reason"
-    if used == 4:
-        return DEVIATES, f"max_tokens is obeyed, but the finish reason is {answer.finish!r}"
-    probe.check_length()
-    if used is not None and used < 4:
-        return UNKNOWN, TOO_SHORT
-    got = "uncounted tokens" if used is None else f"{used} tokens"
-    return DEVIATES, f"max_tokens 4 gave {got} and finish reason {answer.finish!r}"
-
-
-async def prefix(probe: Probe) -> Finding:
-    """Check whether an answer begun in the request is continued."""
-    if probe.chat is None:
-        return None
-    text = probe.chat.text
-    cuts = [match.start() for cut in CUTS for match in cut.finditer(text, len(text) // 3)]
-    if not cuts:
-        return UNKNOWN, "the greedy answer is too short to continue it"
-
-    async def continued(begun: str, **flags: bool) -> ProbeAnswer:
-        turns = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": begun}]
-        return await probe.ask(CHAT, messages=turns, **flags)
-
-    answer = await continued(text[: cuts[0]], **CONTINUE)
-    if answer.status != 200:
-        refused = f"continue_final_message is refused (HTTP {answer.status})"
-        return DEVIATES, f"{refused}: no assistant prefix"
-    if answer.text.strip()[:8] == text[cuts[0] :].strip()[:8]:
-        return FINE, "continue_final_message is obeyed"
-    # A new turn may repeat the model's own words, but not words that it would not say.
-    if (await continued(STRANGE, **CONTINUE)).text.startswith(STRANGE):
-        return FINE, "continue_final_message is obeyed, the prefix is repeated; runs remove it"
-    # If the field changes the answer, it is obeyed in some way; a new turn is the same without it.
-    if (await continued(text[: cuts[0]])).text != answer.text:
-        return UNKNOWN, "continue_final_message changes the answer, but does not continue it"
-    return DEVIATES, "continue_final_message is ignored: the model begins a new turn"
-
-
-async def context(probe: Probe) -> Finding:
-    """Check whether a prompt that is too long is refused."""
-    if urlsplit(probe.base).hostname not in LOCAL_HOSTS:
-        return UNKNOWN, "not tested, the server may charge for it"
-    # transformers serve adds a revision to the model's name, and works on any prompt for long.
-    if probe.greedy.model.startswith(f"{probe.model}@"):
-        return UNKNOWN, "not tested, transformers serve accepts any prompt"
-    words = f"{LONG_WORDS:,} words"
-    try:
-        async with asyncio.timeout(LONG_SECONDS):
-            answer = await probe.form("egg " * LONG_WORDS, max_tokens=1)
-    except TimeoutError:
-        return UNKNOWN, f"{words} are not answered within {LONG_SECONDS:g} s"
-    if answer.status != 200:
-        return FINE, f"a prompt that is too long gives HTTP {answer.status}"
-    if answer.prompt_tokens is None or answer.prompt_tokens >= LONG_WORDS:
-        return UNKNOWN, f"{words} are answered; the server reads or counts them all, or none"
-    return DEVIATES, f"{words} are answered: a prompt that is too long is cut silently"
-
-
-PROBES: Mapping[str, Callable[[Probe], Awaitable[Finding]]] = {
-    "usage": usage,
-    "chat template": chat_template,
-    "greedy": repeatable,
-    "hidden penalty": hidden_penalty,
-    "temperature": sampling,
-    "stop": stop,
-    "max_tokens": limit,
-    "prefix": prefix,
-    "context limit": context,
-}
+    async def context(self) -> Finding:
+        """Check whether a prompt that is too long is refused."""
+        if urlsplit(self.base).hostname not in LOCAL_HOSTS:
+            return UNKNOWN, "not tested, the server may charge for it"
+        # transformers serve adds a revision to the model's name, and works on any prompt for long.
+        if self.greedy.model.startswith(f"{self.model}@"):
+            return UNKNOWN, "not tested, transformers serve accepts any prompt"
+        words = f"{LONG_WORDS:,} words"
+        try:
+            async with asyncio.timeout(LONG_SECONDS):
+                answer = await self.form(text="egg " * LONG_WORDS, max_tokens=1)
+        except TimeoutError:
+            return UNKNOWN, f"{words} are not answered within {LONG_SECONDS:g} s"
+        if answer.status != 200:
+            return FINE, f"a prompt that is too long gives HTTP {answer.status}"
+        if answer.prompt_tokens is None or answer.prompt_tokens >= LONG_WORDS:
+            return UNKNOWN, f"{words} are answered; the server reads or counts them all, or none"
+        return DEVIATES, f"{words} are answered: a prompt that is too long is cut silently"
 
 
 async def examine(probe: Probe) -> list[ServerFinding]:
     """Return the findings about a server; raises ModelError if it answers no requests at all."""
-    findings = [await probe.ask_forms()]
-    for name, look in PROBES.items():
+    findings = []
+    for name, look in (
+        ("forms", probe.forms), ("usage", probe.usage), ("chat template", probe.chat_template),
+        ("greedy", probe.repeatable), ("hidden penalty", probe.hidden_penalty),
+        ("temperature", probe.sampling), ("stop", probe.stop_strings),
+        ("max_tokens", probe.limit), ("prefix", probe.prefix), ("context limit", probe.context),
+    ):  # fmt: skip
         try:
-            found = await look(probe)
+            found = await look()
         except ProbeEnded as ended:
             found = ended.args
         except ModelError as error:
+            if name == "forms":
+                raise
             found = UNKNOWN, str(error)
         if found is not None:
             state, says = found
@@ -352,7 +336,7 @@ async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
         async with Probe(model.base, model.model, model.key, model.seconds) as probe:
             chat = await probe.form(in_chat=True)
             probe.chat = chat if chat.status == 200 else None
-            state, says = await prefix(probe) or (FINE, "the server has no chat form")
+            state, says = await probe.prefix() or (FINE, "the server has no chat form")
     except TransientError as error:
         state, says = UNKNOWN, str(error)
     if state is DEVIATES:

@@ -1,6 +1,6 @@
 """Say what a result measured: model, engine, protocol, dataset, changed settings; with advice.
 
-Everything is read from run.json (`runs/plan.py`), so that terminal, page and leaderboard say the
+Everything is read from run.json (`runs/job.py`), so that terminal, page and leaderboard say the
 same.
 """
 
@@ -14,7 +14,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, percent
 from gradeschool.protocol import Protocol, overrides
-from gradeschool.runs.plan import recorded_protocol
+from gradeschool.runs.job import recorded_protocol
 from gradeschool.scoring.score import Forms
 
 MANY_TRUNCATED = 0.01  # share of truncated completions above which advice is given

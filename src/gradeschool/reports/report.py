@@ -44,7 +44,7 @@ from gradeschool.reports.measured import (
 from gradeschool.reports.pages import axis_over, render, save_page
 from gradeschool.reports.printable import markdown_table, printable
 from gradeschool.reports.terminal import accuracy_text, difference_in_words, disagrees
-from gradeschool.runs.plan import recorded_prompts
+from gradeschool.runs.job import recorded_prompts
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.candidates import sample_key

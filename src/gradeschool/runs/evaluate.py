@@ -25,8 +25,7 @@ from gradeschool.formats.own_run import (
 from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Request
 from gradeschool.models.openai_api import SAMPLING
-from gradeschool.runs.job import PreparedJob
-from gradeschool.runs.plan import make_manifest
+from gradeschool.runs.job import PreparedJob, make_manifest
 from gradeschool.runs.send import Dispatcher
 from gradeschool.runs.store import RunStore
 from gradeschool.scoring.checks import AlikeTexts

@@ -26,7 +26,7 @@ from gradeschool.formats.own_run import (
 )
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
-from gradeschool.runs.plan import SCHEMA, RunPlan, differing, facts_of, recorded_plan, request_key
+from gradeschool.runs.job import SCHEMA, RunPlan, differing, facts_of, recorded_plan, request_key
 
 DEEPEST = 4  # levels of folders below the listed one
 SHOWN = 5

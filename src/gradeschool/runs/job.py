@@ -1,7 +1,9 @@
-"""The settings of an evaluation, and what is prepared from them: plan, model, folder.
+"""The settings of an evaluation, and what is prepared from them: plan, model, folder, run.json.
 
 The command line, configuration files and `gradeschool.evaluate` all make a `Job`; `prepare` checks
-it before anything is fetched or sent.
+it before anything is fetched or sent. Its `RunPlan` has every sample of every problem in order,
+with its key. run.json contains the settings, so that a later command can check whether it is the
+same run.
 """
 
 from __future__ import annotations
@@ -9,32 +11,40 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from shlex import quote
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from gradeschool import __version__
 from gradeschool.answers.regions import parse_marks
+from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.files import TABLES
 from gradeschool.datasets.load import Dataset, load_dataset, split_columns
-from gradeschool.errors import InputError
-from gradeschool.models.base import Model
+from gradeschool.errors import InputError, StoreError
+from gradeschool.models.base import Model, Request
 from gradeschool.models.choose import CHAT_ONLY, choose_model
 from gradeschool.models.local import LocalModel
 from gradeschool.models.recorded import RecordedModel
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
-from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.plan import RunPlan
+from gradeschool.protocols.registry import get_protocol, protocol_from
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.table import ScorerChoice, choose_scorers
 
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Price
 
+T = TypeVar("T")
+SCHEMA = 1  # of run.json
+# These never change in a run; the numbers of problems and samples may increase.
+FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 DEFAULT_PROTOCOL = "zero-shot/chat"
 # The shipped model was trained only on questions and annotated solutions.
 BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
@@ -136,6 +146,58 @@ def _parsed(value: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class RunPlan:
+    """The settings of a run: protocol, problems of its dataset, decoding, samples per problem.
+
+    file: the name of a protocol that Python made, "mine.py:PROTOCOL". scorers: of the protocol,
+    ready for use; () to find them by name.
+    """
+
+    protocol: Protocol
+    dataset: Dataset
+    problems: tuple[Problem, ...]
+    shots: Dataset | None
+    decoding: Decoding
+    samples: int
+    file: str = ""
+    scorers: tuple[Scorer, ...] = ()
+
+    def prompts(self) -> dict[str, Prompt]:
+        """Return the prompts by the problem's id.
+
+        Few-shot examples may be drawn for each problem of the dataset in order, so the prompts of
+        a part are those of a run over the whole dataset.
+        """
+        whole = self.dataset.problems
+        rendered = self.problems if self.problems == whole[: len(self.problems)] else whole
+        rendering = self.protocol.render(rendered, self.shots.problems if self.shots else ())
+        ids = [problem.id for problem in rendered]
+        return dict(zip(ids, rendering, strict=True))
+
+    def requests(self, identity: str) -> list[Request]:
+        """Return the requests to the model with this identity, by problem."""
+        prompts, decoding, requests = self.prompts(), self.decoding, []
+        for problem in self.problems:
+            prompt = prompts[problem.id]
+            for sample in range(self.samples):
+                key = request_key(identity, prompt, decoding, sample)
+                requests.append(Request(problem, prompt, decoding, key, sample))
+        return requests
+
+
+def request_key(identity: str, prompt: Prompt, decoding: Decoding, sample: int) -> str:
+    """Return the SHA-256 of model identity, rendered prompt, decoding and sample index, in hex.
+
+    Different models, prompts, temperatures or samples never share a key, so that a stored
+    completion is never used for another request.
+    """
+    limits = [decoding.temperature, decoding.top_p, decoding.max_tokens]
+    facts = [identity, prompt.text, prompt.messages, prompt.prefix, limits, [*decoding.stop],
+             decoding.seed, sample]  # fmt: skip
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedJob:
     """A checked job with its plan, model and run folder; nothing has been sent yet.
 
@@ -221,13 +283,12 @@ def check_stops(protocol: Protocol, headline: Scorer) -> None:
     """
     from gradeschool.scoring.own_scorer import OWN_FUNCTION
 
-    if headline.summary == OWN_FUNCTION:
-        return
+    def is_read(text: str) -> bool:
+        return headline.judge(text, STOP_PROBE).correct
 
-    read = [form for form in ANSWER_FORMS if headline.judge(form, STOP_PROBE).correct]
-    for stop in protocol.decoding.stop:
-        cut = (headline.judge(form.partition(stop)[0], STOP_PROBE) for form in read)
-        if read and not any(verdict.correct for verdict in cut):
+    read = [] if headline.summary == OWN_FUNCTION else list(filter(is_read, ANSWER_FORMS))
+    for stop in protocol.decoding.stop if read else ():
+        if not any(is_read(form.partition(stop)[0]) for form in read):
             raise InputError(
                 f"{protocol.name}: the stop string {stop!r} ends each text before the answer that "
                 f"{headline.name} reads, as in {read[0]!r}; leave it out"
@@ -260,19 +321,21 @@ def select_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
         problems = tuple(problem for problem in problems if problem.id in ids)
     elif job.random is not None and job.random < len(problems):
         # Sorted by steps, every n-th is taken, from a random order within each number of steps.
-        shuffled = list(range(len(problems)))
-        Random(0).shuffle(shuffled)  # noqa: S311  (a sample, the same each time)
-        ranked = sorted(shuffled, key=lambda place: problems[place].solution.strip().count("\n"))
+        places = sorted(_shuffled(range(len(problems))),
+                        key=lambda at: problems[at].solution.strip().count("\n"))  # fmt: skip
         step = len(problems) / job.random
-        places = sorted(ranked[int((number + 0.5) * step)] for number in range(job.random))
-        problems = tuple(problems[place] for place in places)
+        taken = sorted(places[int((number + 0.5) * step)] for number in range(job.random))
+        problems = tuple(problems[place] for place in taken)
     else:
         problems = problems[: job.limit]
-    if job.until is not None:
-        listed = list(problems)
-        Random(0).shuffle(listed)  # noqa: S311  (an order, the same each time)
-        problems = tuple(listed)
-    return problems
+    return problems if job.until is None else tuple(_shuffled(problems))
+
+
+def _shuffled(items: Iterable[T]) -> list[T]:
+    """Return items in a random order, the same each time."""
+    listed = list(items)
+    Random(0).shuffle(listed)  # noqa: S311  (guards nothing)
+    return listed
 
 
 def _check(job: Job, protocol: Protocol, calculates: bool) -> None:
@@ -311,25 +374,22 @@ def default_folder(job: Job, plan: RunPlan, usual: Protocol, options: Mapping[st
     folder again.
     """
     decoding = {**asdict(plan.decoding), "stop": list(plan.decoding.stop)}
-    changed = [(name, value) for name, (value, _) in overrides(decoding, usual).items()]
+    changed = {name: value for name, (value, _) in overrides(decoding, usual).items()}
     if job.calculator is not None and job.calculator != (job.model == BUILT_IN):
-        changed.append(("calculator" if job.calculator else "no-calculator", ""))
-    if job.until is not None:
-        changed.append(("until", ""))
-    if job.random is not None:
-        changed.append(("random", job.random))
+        changed["calculator" if job.calculator else "no-calculator"] = ""
+    changed |= {"until": ""} if job.until is not None else {}
+    changed |= {"random": job.random} if job.random is not None else {}
     for name, value in options.items():
         words = json.dumps(value, sort_keys=True)
         if not isinstance(value, str | bool):
             words = hashlib.sha256(words.encode()).hexdigest()[:6]
-        changed.append((name, words))
+        changed[name] = words
     dataset, _ = split_columns(plan.dataset.name)
     if Path(dataset).suffix in TABLES:
         dataset = Path(dataset).stem
     own = re.fullmatch(r"(?:.*/)?([^/]+)\.(?:toml|py:\w+)", str(job.protocol))
-    protocol = own[1] if own else usual.name  # of a file, its name
-    settings = [f"{name}-{value}".replace("_", "-") for name, value in changed]
-    parts = [model_label(job.model), protocol, dataset, *settings]
+    parts = [model_label(job.model), own[1] if own else usual.name, dataset]  # of a file, its name
+    parts += [f"{name}-{value}".replace("_", "-") for name, value in changed.items()]
     named = [UNSAFE.sub("-", part).strip("-.")[:MOST_PART] or "unnamed" for part in parts]
     return RUNS / "_".join(named)
 
@@ -346,3 +406,143 @@ def model_label(spec: str) -> str:
     path, _, run = name.partition("#")
     label = Path(path).stem if provider in ("llama.cpp", "recorded") else Path(path).name
     return f"{label} {run}".strip()
+
+
+# run.json
+
+
+def make_manifest(
+    plan: RunPlan, identity: str, earlier: Mapping[str, Any] | None, folder: Path
+) -> dict[str, Any]:
+    """Return the fields of run.json; they contain no API key, and no path except the dataset's.
+
+    identity: of the model. Raises StoreError if `earlier`, the present run.json of `folder`, is of
+    another run or of one with problems or samples that this plan lacks.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    ids = [problem.id for problem in plan.problems]
+    is_beginning = plan.problems == plan.dataset.problems[: len(ids)]
+    fields = {
+        "schema": SCHEMA,
+        "gradeschool": __version__,
+        "python": platform.python_version(),
+        "created": now,
+        "updated": now,
+        "model": identity,
+        **facts_of(plan),
+        "problems": len(ids),
+        "samples": plan.samples,
+        **({} if is_beginning else {"problem_ids": ids}),
+    }
+    if earlier is None:
+        return fields
+    if earlier.get("schema") != SCHEMA:
+        raise StoreError(
+            f"the run folder has the schema {earlier.get('schema')!r}, and this version knows "
+            f"{SCHEMA}; use the version that wrote it, or give another folder with -o"
+        )
+    if changed := differing(earlier, fields):
+        raise StoreError(
+            f"{str(folder)!r} contains another run: its {changed}; give another folder with -o"
+        )
+    problems, samples = earlier.get("problems"), earlier.get("samples")
+    stored = earlier.get("problem_ids")
+    if not isinstance(stored, list) and isinstance(problems, int):
+        stored = [problem.id for problem in plan.dataset.problems[:problems]]
+    lost = {str(id) for id in stored or ()}.difference(ids)
+    if lost or (isinstance(samples, int) and samples > plan.samples):
+        raise StoreError(
+            f"{str(folder)!r} contains a larger run ({problems} problems, {samples} samples each); "
+            f"give -n {problems} or more and -k {samples} or more, or another folder with -o "
+            f"(`gradeschool score {quote(str(folder))}` scores what is answered)"
+        )
+    return {**fields, "created": earlier.get("created", now)}
+
+
+def facts_of(plan: RunPlan) -> dict[str, Any]:
+    """Return protocol, dataset, shots and decoding for run.json."""
+    protocol = plan.protocol
+    optional = {"base": protocol.base, "changes": dict(protocol.changes), "file": plan.file}
+    return {
+        "protocol": {
+            "name": protocol.name,
+            "digest": protocol.digest(),
+            "scorers": list(protocol.scorers),
+            "source": protocol.source,
+            **{name: value for name, value in optional.items() if value},
+        },
+        "dataset": {"name": plan.dataset.name, "sha256": plan.dataset.sha256},
+        "shots": {"name": plan.shots.name, "sha256": plan.shots.sha256} if plan.shots else None,
+        "decoding": {**asdict(plan.decoding), "stop": list(plan.decoding.stop)},
+    }
+
+
+def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
+    """Return the first setting that makes two run.json files those of different runs, in words.
+
+    "temperature is 0.0, not 0.7"; "" if they are of the same run.
+    """
+    for name in FIXED:
+        before, after = first.get(name), second.get(name)
+        if before == after:
+            continue
+        words = name
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            key = next(key for key in {**before, **after} if before.get(key) != after.get(key))
+            before, after = before.get(key), after.get(key)
+            words = "" if name == "decoding" else name
+            words += "" if key == "name" else f" {key.replace('_', ' ')}"
+        shown = ["none" if value in (None, [], "") else repr(value) for value in (before, after)]
+        return f"{words.strip()} is {shown[0]}, not {shown[1]}"
+    return ""
+
+
+def recorded_prompts(fields: Mapping[str, Any]) -> dict[str, Prompt]:
+    """Return the prompts of a run.json by key, rendered again; raises like `recorded_plan`.
+
+    A key is a digest of its prompt: a stored completion with this key was given this prompt.
+    """
+    requests = recorded_plan(fields).requests(str(fields.get("model")))
+    return {request.key: request.prompt for request in requests}
+
+
+def recorded_protocol(fields: Mapping[str, Any]) -> Protocol:
+    """Return the protocol that run.json describes: published, or one's own, as it is now.
+
+    Raises UnknownNameError, and InputError if an own protocol cannot be made again.
+    """
+    changes, base = fields.get("changes"), fields.get("base")
+    name = str(base or fields.get("file") or fields["name"])
+    if ".py:" in name and not (changes and not base):
+        raise InputError(f"its protocol is {name!r}, and code that a run folder names is not run")
+    if base:
+        return get_protocol(str(base)).with_changes(**dict(changes or {}))
+    if changes:
+        return protocol_from(changes, str(fields.get("source")), str(fields["name"]))
+    return get_protocol(name)
+
+
+def recorded_plan(fields: Mapping[str, Any]) -> RunPlan:
+    """Return the plan of a run.json, with the current protocol and dataset of these names.
+
+    Raises StoreError if the fields are not those of a run.json, UnknownNameError, DataError.
+    """
+    try:
+        protocol = recorded_protocol(fields["protocol"])
+        dataset = load_dataset(fields["dataset"]["name"])
+        decoding = {**fields["decoding"], "stop": tuple(fields["decoding"]["stop"])}
+        shots = load_dataset(fields["shots"]["name"]) if fields["shots"] else None
+        problems = dataset.problems[: fields["problems"]]
+        if "problem_ids" in fields:
+            by_id = {problem.id: problem for problem in dataset.problems}
+            problems = tuple(by_id[id] for id in fields["problem_ids"])
+        samples = int(fields["samples"])
+        file = str(fields["protocol"].get("file", ""))
+        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples, file)
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise StoreError(
+            f"run.json was changed or damaged ({error!s} is missing or of the wrong type); "
+            "restore it, or run the evaluation again"
+        ) from error

@@ -23,7 +23,7 @@ from gradeschool.errors import FatalModelError
 from gradeschool.models.base import Model, Request
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.plan import request_key
+from gradeschool.runs.job import request_key
 from gradeschool.runs.send import Dispatcher
 from gradeschool.runs.store import RunStore
 from gradeschool.verdict import Outcome

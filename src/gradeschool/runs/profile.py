@@ -11,8 +11,7 @@ from gradeschool.datasets.load import is_here
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import manifest_of
 from gradeschool.problem import Problem
-from gradeschool.runs.job import BUILT_IN, Job, PreparedJob, prepare
-from gradeschool.runs.plan import recorded_plan
+from gradeschool.runs.job import BUILT_IN, Job, PreparedJob, prepare, recorded_plan
 from gradeschool.scoring.profile import SeedIndex
 
 SETS = ("gsm8k", "gsm-symbolic", "gsm-plus:mini", "gsm-hard", "fresh:1")

@@ -38,7 +38,7 @@ from gradeschool.formats.settings import (
 from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
-from gradeschool.runs.plan import recorded_prompts, recorded_protocol
+from gradeschool.runs.job import recorded_prompts, recorded_protocol
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import Side, explained_samples
 from gradeschool.scoring.samples import Run
