@@ -273,11 +273,6 @@ def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> 
 
     if text := several_golds(prepared.plan.problems):
         cli.warn(text)
-    model = prepared.model
-    if getattr(model, "shows_its_key", False):
-        cli.warn(
-            f"the API key goes to {model.identity} unencrypted; use https:// for another machine"
-        )
     with EvaluationDisplay(quiet) as display:
         try:
             evaluation = asyncio.run(evaluate(prepared, display.show))

@@ -131,10 +131,6 @@ class Endpoint(Model):
         self.base, self.model, self.seconds = base.rstrip("/"), model, seconds
         self.calculator = calculator
         self.key = key
-        # Whether the key goes to another machine unencrypted.
-        self.shows_its_key = bool(
-            key and parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
-        )
         self._headers = dict(options.get("headers", ()))
         for secret in filter(None, (key, *self._headers.values())):
             register_key(secret)
@@ -193,15 +189,14 @@ class Endpoint(Model):
         with suppress(ModelError, TimeoutError, KeyError, TypeError, ValueError, AttributeError):
             async with asyncio.timeout(FACTS_SECONDS):
                 listed = (await self.call("GET", "/models"))["data"]
-            [entry] = [each for each in listed if each["id"] == self.model]
-            if engine := ENGINES.get(str(entry.get("owned_by", ""))):
-                facts["engine"] = engine
-            if engine == LLAMA_CPP:
+            entry = {entry["id"]: entry for entry in listed}[self.model]
+            facts["engine"] = ENGINES.get(str(entry.get("owned_by", "")), "")
+            if facts["engine"] == LLAMA_CPP:
                 facts |= {"kv_cache": UNKNOWN, "flash_attention": UNKNOWN}
             precision = str((entry.get("meta") or {}).get("ftype", ""))
-            if precision := precision.removeprefix("(guessed) ").removeprefix("all "):
-                facts["precision"] = precision[:LONGEST_FACT]
-        return facts
+            precision = precision.removeprefix("(guessed) ").removeprefix("all ")
+            facts["precision"] = precision[:LONGEST_FACT]
+        return {name: fact for name, fact in facts.items() if fact}
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply to a request; raises ModelError.
@@ -216,7 +211,9 @@ class Endpoint(Model):
         if not self.calculator:
             return await self._request(request)
         decoding, prompt = request.decoding, request.prompt.text or ""
-        text, spent, left = "", Usage(0, 0), decoding.max_tokens
+        text, left = "", decoding.max_tokens
+        read: int | None = 0
+        written: int | None = 0
         for number in range(MOST_REQUESTS):
             seed = None if decoding.seed is None else decoding.seed + number * SEED_STEP
             stop = (*decoding.stop, CLOSE)
@@ -228,25 +225,25 @@ class Endpoint(Model):
             try:
                 reply = await self._request(part)
             except ModelError as error:
-                error.usage = _sum(spent, Usage(*(count or 0 for count in error.usage)))
+                more, new, _ = error.usage
+                error.usage = Usage((read or 0) + (more or 0), (written or 0) + (new or 0))
                 raise
-            spent = _sum(spent, reply.usage)
+            more, new, _ = reply.usage  # unknown in all, if one is
+            read = None if read is None or more is None else read + more
+            written = None if written is None or new is None else written + new
             text, ended = close_annotation(text + reply.text, len(text), reply.finish)
             if decoding.max_tokens is not None:
-                left = max(0, decoding.max_tokens - (spent.completion_tokens or 0))
+                left = max(0, decoding.max_tokens - (written or 0))
             if ended or left == 0:
-                finish = reply.finish if ended else Finish.LENGTH
-                known = [
-                    each for each in reply.deviations if each not in REMEDIES or not text.strip()
-                ]  # why the last part is empty says nothing of the whole text
-                return replace(
-                    reply, text=text, finish=finish, usage=spent, requests=number + 1,
-                    deviations=tuple(known),
-                )  # fmt: skip
+                finish, deviations = reply.finish if ended else Finish.LENGTH, reply.deviations
+                if text.strip():  # why the last part is empty says nothing of the whole
+                    deviations = tuple(each for each in deviations if each not in REMEDIES)
+                return replace(reply, text=text, finish=finish, usage=Usage(read, written),
+                               requests=number + 1, deviations=deviations)  # fmt: skip
         endless = ModelError(
             "too many annotations", f"more than {MOST_REQUESTS} requests a completion"
         )
-        endless.usage = spent
+        endless.usage = Usage(read, written)
         raise endless
 
     async def _request(self, request: Request) -> Reply:
@@ -352,27 +349,21 @@ class Endpoint(Model):
         Raises TransientError if no server answers or its errors last longer than STARTING_WAITS,
         InputError unless it serves exactly one model.
         """
-        listed, words = None, "none listed"
+        words, listed = "none listed", None
         try:
             reply = await with_retries(lambda: self.call("GET", "/models"), STARTING_WAITS, True)
             listed = reply.get("data")
         except ModelError as error:
-            if isinstance(error, TransientError) and error.cause.startswith("http "):
-                raise TransientError(
-                    error.cause,
-                    f"{error}; requested its models {len(STARTING_WAITS) + 1} times; try "
-                    "again later, or add /NAME to the address",
-                ) from error
             # A server without such a list answers with another status, or with no JSON.
-            is_fatal = isinstance(error, FatalModelError) and error.cause != "http 404"
-            if is_fatal or error.cause in ("cannot connect", "timeout", "connection lost"):
+            lacks_list = not isinstance(error, FatalModelError | TransientError)
+            if not lacks_list and error.cause not in ("http 404", "bad response", "server error"):
                 raise
             words += f" ({error.cause})"
         entries = listed if isinstance(listed, list) else []
-        served = [entry.get("id") for entry in entries if isinstance(entry, Mapping)]
-        if len(served) == 1 and isinstance(served[0], str) and served[0]:
+        served = [str(entry.get("id") or "") for entry in entries if isinstance(entry, Mapping)]
+        if len(served) == 1 and served[0]:
             return served[0]
-        names = ", ".join(str(name)[:80] for name in served[:10]) or words
+        names = ", ".join(name[:80] for name in served[:10]) or words
         has_version = urlsplit(self.base).path.endswith("/v1")
         advice = "add /NAME to the address" if has_version else f"give {self.base}/v1"
         raise InputError(f"{self.base} does not serve exactly one model: {names}; {advice}")
@@ -410,29 +401,30 @@ class Endpoint(Model):
                             "reply too large", f"a reply is larger than {LARGEST_REPLY} bytes"
                         )
                     parts.append(part)
-        except aiohttp.ConnectionTimeoutError as error:
-            message = f"cannot connect to {self.base}: no connection in time"
-            raise TransientError("cannot connect", message) from error
-        except TimeoutError as error:
-            message = f"{self.base} did not answer within {self.seconds:g} s"
-            raise TransientError("timeout", message) from error
-        except (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError) as error:
-            message = f"no trusted connection to {self.base}: {error}"
-            raise FatalModelError("bad certificate", message) from error
-        except aiohttp.ClientConnectorError as error:
-            reason = f"{masked(str(error.os_error))} (is the server running?)"
-            message = f"cannot connect to {self.base}: {reason}"
-            raise TransientError("cannot connect", message) from error
-        except ValueError as error:  # InvalidURL, and names that cannot be looked up
-            raise FatalModelError("bad address", f"{self.base!r} cannot be used") from error
-        except (aiohttp.ClientError, OSError) as error:
-            message = f"{self.base}: {type(error).__name__}"
-            raise TransientError("connection lost", message) from error
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise self._failure(error) from error
         shown = {}
         if reply.status != 200:
             connection.close()
             shown = {name.lower(): masked(value) for name, value in reply.headers.items()}
         return Response(reply.status, shown, b"".join(parts), connection)
+
+    def _failure(self, error: Exception) -> ModelError:
+        """Return the error for a request without a reply."""
+        base, kinds = self.base, (aiohttp.ClientSSLError, aiohttp.ClientConnectorCertificateError)
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            words = f"cannot connect to {base}: no connection in time"
+            return TransientError("cannot connect", words)
+        if isinstance(error, TimeoutError):
+            return TransientError("timeout", f"{base} did not answer within {self.seconds:g} s")
+        if isinstance(error, kinds):
+            return FatalModelError("bad certificate", f"no trusted connection to {base}: {error}")
+        if isinstance(error, aiohttp.ClientConnectorError):
+            reason = f"{masked(str(error.os_error))} (is the server running?)"
+            return TransientError("cannot connect", f"cannot connect to {base}: {reason}")
+        if isinstance(error, ValueError):  # InvalidURL, and names that cannot be looked up
+            return FatalModelError("bad address", f"{base!r} cannot be used")
+        return TransientError("connection lost", f"{base}: {type(error).__name__}")
 
 
 def close_annotation(text: str, closed: int, finish: Finish) -> tuple[str, bool]:
@@ -448,12 +440,6 @@ def close_annotation(text: str, closed: int, finish: Finish) -> tuple[str, bool]
     if equals >= 0 and (result := annotation_end(text[: equals + 1])):
         return text[: equals + 1] + result, finish is Finish.LENGTH
     return (text + CLOSE, False) if finish is Finish.STOP else (text, True)
-
-
-def _sum(usage: Usage, addition: Usage) -> Usage:
-    """Add the usage of two requests; counts that a server does not send remain unknown."""
-    pairs = zip(usage, addition, strict=True)
-    return Usage(*(None if a is None or b is None else a + b for a, b in pairs))
 
 
 def address_parts(address: str, name: str = "the address", is_proxy: bool = False) -> SplitResult:
