@@ -98,7 +98,8 @@ class FaultyRun:
         score = ended.score.scorers[0]
         self.wrong["mis-scored"] += score.wrong + score.no_answer
         self.wrong["mis-scored"] += score.correct != ended.answered
-        return ended.requested - ended.answered
+        missing: int = ended.results["requested"] - ended.answered
+        return missing
 
     def play(self) -> None:
         """Run sessions until every sample has an answer, and check the stored rows."""

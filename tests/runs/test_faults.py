@@ -15,7 +15,7 @@ import pytest
 from benchmarks.faults import FaultyRun
 from gradeschool.errors import InputError
 from gradeschool.models import endpoint
-from gradeschool.models.choose import key_for
+from gradeschool.models.choose import find_server
 from gradeschool.runs import send
 from gradeschool.runs.send import FAILING_PROBLEMS, TRIES, TRIES_OF
 from tests.support import fault_server as bad
@@ -284,11 +284,11 @@ def test_wrong_options_are_refused_before_anything_is_sent(
 
 def test_each_server_gets_its_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADESCHOOL_API_KEY", f"a.example={KEY} b.example:81=sk-other-123")
-    assert key_for("https://a.example/v1") == KEY
-    assert key_for("http://b.example:81/v1") == "sk-other-123"
-    assert key_for("http://c.example/v1") == ""
+    assert find_server("https://a.example/v1")[2] == KEY
+    assert find_server("http://b.example:81/v1")[2] == "sk-other-123"
+    assert find_server("http://c.example/v1")[2] == ""
     monkeypatch.setenv("GRADESCHOOL_API_KEY", "sk-one=for-all")
-    assert key_for("http://c.example/v1") == "sk-one=for-all"
+    assert find_server("http://c.example/v1")[2] == "sk-one=for-all"
 
 
 @pytest.mark.slow
