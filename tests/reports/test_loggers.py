@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradeschool import evaluate
 from gradeschool.datasets.load import load_dataset
-from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.masking import MASK, masked, register_secret
 from gradeschool.reports import loggers
 from gradeschool.reports.loggers import LoggedRun, log_run
@@ -131,18 +129,3 @@ def test_secrets_are_masked_before_a_logger_gets_them(
     monkeypatch.setenv("WANDB_API_KEY", "0123456789abcdef0123456789abcdef01234567")
     loggers.check_loggers(["mlflow"])
     assert masked("pass-word-of-mine 0123456789abcdef0123456789abcdef01234567") == f"{MASK} {MASK}"
-
-
-def test_an_evaluation_from_python_is_logged(
-    logged: list[LoggedRun], capsys: pytest.CaptureFixture[str]
-) -> None:
-    scores = evaluate(
-        lambda prompt: "#### 4", dataset="sample", limit=3, output="run", log="mlflow"
-    )
-    assert [run.results["n"] for run in logged] == [len(scores)]
-    assert capsys.readouterr() == ("", "")
-    with pytest.raises(UnknownNameError, match="no logger is called 'wandbb'; did you mean wandb"):
-        evaluate("tiny", log=["wandbb"], output="other")
-    with pytest.raises(InputError, match="log needs the folder of the run; give output"):
-        evaluate(lambda prompt: "4", dataset="sample", log=["mlflow"])
-    assert not Path("other").exists()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.errors import InputError, require_packages
+from gradeschool.errors import require_packages
 from gradeschool.formats.own_run import manifest_of, results_of
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
 from gradeschool.reports.measured import changed_settings
@@ -94,31 +94,12 @@ LOGGERS: Mapping[str, Callable[[LoggedRun], str]] = {
 
 
 def check_loggers(names: Sequence[str]) -> None:
-    """Raise MissingExtraError for a logger without its package, InputError for a missing key.
-
-    The loggers' secrets are masked from then on.
-    """
+    """Raise MissingExtraError for a logger without its package; mask their secrets from then on."""
     for name in SECRETS if names else ():
         register_secret(os.environ.get(name, ""))
     shown_address(os.environ.get("MLFLOW_TRACKING_URI", ""))  # registers its password
     for name in names:
         require_packages(f"--log {name}", name, name)
-    if "wandb" in names:
-        import wandb
-
-        try:
-            settings = wandb.setup().settings
-            ready = settings.mode not in ("online", "shared") or wandb.login(prompt=False)
-        except (ValueError, wandb.errors.Error) as error:
-            raise InputError(f"--log wandb cannot begin: {_words(error)}; correct it") from error
-        if not ready:
-            raise InputError(
-                "--log wandb has no API key; run `wandb login`, or set WANDB_MODE=offline"
-            )
-
-
-def _words(error: BaseException) -> str:
-    return " ".join(masked(str(error)).split())[:200] or type(error).__name__
 
 
 def log_run(
@@ -130,23 +111,22 @@ def log_run(
     """
     fields, results, place = manifest_of(folder), results_of(folder), folder.resolve()
     settings = {name: value for name, value in fields.items() if name not in UNLOGGED}
-    scores = {}
     for name, score in results.pop("scorers", {}).items():
-        low, high = score["ci95"] or (None, None)
-        scores[name] = {**score, "low": low, "high": high}
-    figures = masked_values(flat({**results, **scores}, "/"))
+        results[name] = {**score, **dict(zip(("low", "high"), score["ci95"] or (), strict=False))}
     run = LoggedRun(
         masked(place.name),
         hashlib.sha256(f"{fields.get('created')} {place}".encode()).hexdigest()[:16],
         not (results.get("missing") or results.get("failed")),
         masked_values(flat({**settings, "changed": changed_settings(fields)})),
-        {name: value for name, value in figures.items() if isinstance(value, int | float)},
-    )
+        {name: value for name, value in masked_values(flat(results, "/")).items()
+         if isinstance(value, int | float)},
+    )  # fmt: skip
     for name in dict.fromkeys(names):
         try:
             tell(f"{name} log: {masked(LOGGERS[name](run))}")
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a logger never fails a run)
-            warn(f"--log {name} failed: {_words(error)}")
+            said = " ".join(masked(str(error)).split())[:200] or type(error).__name__
+            warn(f"--log {name} failed: {said}")
 
 
 def flat(fields: Mapping[str, Any], joint: str = ".") -> dict[str, Scalar]:

@@ -87,7 +87,7 @@ class ProgressDisplay:
 
 
 class EvaluationDisplay(ProgressDisplay):
-    """The progress of a run."""
+    """The progress of a run; `show` is called at its start, for each message and each sample."""
 
     session: Session | None = None
 

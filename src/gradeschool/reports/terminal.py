@@ -447,8 +447,10 @@ def print_comparison(
     if not comparisons:
         return
     several, first = len(comparisons) > 1, run_name(outcomes[0].run, WIDTH)
-    heads = ("difference", "95 % interval", "better\non", "worse\non", "p", *["p, Holm"] * several)
-    table = simple_table(["run"], heads, f"difference from {first}, in points", fold_numbers=False)
+    columns = ("difference", "95 % interval", "better\non", "worse\non", "p",
+               *["p, Holm"] * several)  # fmt: skip
+    title = f"difference from {first}, in points"
+    table = simple_table(["run"], columns, title, fold_numbers=False)
     for pair in comparisons:
         changed = (str(len(side)) if pair.n else "-" for side in (pair.gained, pair.lost))
         table.add_row(run_name(pair.run, WIDTH), points(pair.difference), point_bounds(pair.ci95),
