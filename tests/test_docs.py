@@ -32,7 +32,7 @@ import pytest
 
 import gradeschool
 from gradeschool import protocols
-from gradeschool.protocols.tables import protocols_of
+from gradeschool.protocols.registry import protocols_of
 from tests.peers.golden import rows_of
 from tests.peers.views import View, view
 from tests.support.command import run_script

@@ -31,7 +31,7 @@ class Protocol:
     order matters where a harness draws shots from one random stream.
     shots: the dataset that few-shot examples come from ("gsm8k:train", "wei2022"), "" for none.
     scorers: the scorers behind the published number; the first gives the headline.
-    votes: rules that combine the samples of a problem (`gradeschool.vote`). source: repository,
+    votes: rules that combine the samples of a problem (`gradeschool.scorer`). source: repository,
     commit and files. dataset: the dataset of the published number. samples: completions of each
     problem.
     base, changes, original: of a protocol made by `with_changes`, the name of the protocol that is

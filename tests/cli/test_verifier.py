@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gradeschool.completion import Completion, Finish
-from gradeschool.datasets.step_labels import load_step_labels
+from gradeschool.datasets.load import load_step_labels
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import to_line
 from gradeschool.verifier.step_bench import critic_predictions

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from gradeschool.datasets.step_labels import (
+from gradeschool.datasets.load import (
     critic_problem,
     labelled_steps,
     tagged,

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
+from gradeschool.scorer import call_at_once
 from tests.peers.views import missing_extra, peer_view, view
 
 # What was compared, by kind, in this run: the closing lines of the tests print it.

@@ -39,7 +39,7 @@ def test_one_protocol_and_its_scorers_read_no_other_package() -> None:
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, text=True
     )
-    assert set(result.stdout.split()) == {"registry", "tables", "zero_shot", "gradeschool"}
+    assert set(result.stdout.split()) == {"registry", "zero_shot", "gradeschool"}
 
 
 MODULE = """

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer
+from gradeschool.scorer import Scorer, call_at_once
 from gradeschool.verdict import Outcome, Verdict
 
 ANY_PROBLEM = Problem.from_gold("0")

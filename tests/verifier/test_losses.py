@@ -10,8 +10,11 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 
 from gradeschool.verifier.data import Item, TrainingRow  # noqa: E402
-from gradeschool.verifier.head import Verifier, new_verifier  # noqa: E402
-from gradeschool.verifier.losses import TrainedModel  # noqa: E402
+from gradeschool.verifier.head import (  # noqa: E402
+    TrainedModel,
+    Verifier,
+    new_verifier,
+)
 from tests.support.trainees import sums, tokenizer_of, trainee  # noqa: E402
 
 pytestmark = pytest.mark.slow

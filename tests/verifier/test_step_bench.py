@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradeschool.datasets.step_labels import NO_ERROR, LabelledSteps
+from gradeschool.datasets.load import NO_ERROR, LabelledSteps
 from gradeschool.errors import DataError, InputError
 from gradeschool.protocols.processbench import majority
 from gradeschool.verifier.data import SolutionTokens

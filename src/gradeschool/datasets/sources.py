@@ -49,7 +49,7 @@ class DatasetSource:
     from a commit, and every later copy must match.
     rows: number of problems. url: the origin, "" if the package ships it. layout: "gsm8k"
     (question, answer), "columns" (rows of JSON or tab-separated values, see `columns`), "platinum"
-    (GSM8K's rows, then relabelled), "step-labels" (datasets/step_labels.py), or one of exemplars:
+    (GSM8K's rows, then relabelled), "step-labels" (`LabelledSteps`), or one of exemplars:
     "exemplars" (question, rationale, answer), "lm-eval-yaml", "lm-eval-samples",
     "opencompass-config", "mgsm-exemplars". columns: for the layout "columns"; numbers if the file
     has no column names. alternative: another file with the same content that GRADESCHOOL_DATA may

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 from gradeschool.answers.parse import answer_part
 from gradeschool.answers.regions import unfinished_mark
 from gradeschool.errors import InputError
-from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER, clip
+from gradeschool.scorer import DEFAULT_SCORER, call_at_once, clip
 from gradeschool.scoring.judge import problem_of
 from gradeschool.verdict import Outcome
 

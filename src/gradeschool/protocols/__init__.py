@@ -3,7 +3,7 @@
 A harness is a package here, or one named by the entry-point group `gradeschool.protocols`, with
 
     SCORERS: tuple[Scorer, ...]      how the harness extracts and compares answers
-    protocols.toml                   how it prompts and decodes (`gradeschool.protocols.tables`)
+    protocols.toml                   how it prompts and decodes (`gradeschool.protocols.registry`)
     PROTOCOLS: tuple[Protocol, ...]  more of them, made by code
     VOTES: tuple[Vote, ...]          how it combines samples
     SOURCE.md                        repository, commit, files, version range, known quirks
@@ -16,9 +16,8 @@ them are written in can be imported from here.
 import json
 from pathlib import Path
 
-from gradeschool.library_scorer import library_scorer
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, ScorerFailure
+from gradeschool.scorer import Scorer, ScorerFailure, library_scorer
 from gradeschool.verdict import Answer, make_answer
 
 __all__ = ["MGSM", "Answer", "Problem", "Scorer", "ScorerFailure", "library_scorer", "make_answer"]

@@ -24,7 +24,7 @@ from gradeschool.protocols.registry import (
     get_scorer,
     packages,
 )
-from gradeschool.vote import Vote
+from gradeschool.scorer import Vote
 
 QUIRK = re.compile(r"^\| ([a-z][^ `|]*) \| `(.+?)` \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
 LINK = re.compile(r"https?://[^\s)>\]`|]+")

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from gradeschool.datasets.step_labels import LabelledSteps
+from gradeschool.datasets.load import LabelledSteps
 from gradeschool.percentages import bounds, decimals, gain, percent
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.protocols.registry import get_vote
+from gradeschool.scorer import Vote
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.statistics import (
     Interval,
@@ -24,7 +25,6 @@ from gradeschool.scoring.statistics import (
 )
 from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome
-from gradeschool.vote import Vote
 
 
 class Ballot(NamedTuple):

@@ -9,9 +9,8 @@ from typing import Any
 
 from gradeschool.answers.quantities import same_answer
 from gradeschool.errors import InputError
-from gradeschool.library_scorer import LibraryAnswer
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, ScorerFailure
+from gradeschool.scorer import LibraryAnswer, Scorer, ScorerFailure
 from gradeschool.verdict import Answer
 from gradeschool.worker import UserFunction
 

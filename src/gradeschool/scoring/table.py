@@ -16,10 +16,9 @@ from gradeschool.answers.regions import Marks
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import scorer_of
 from gradeschool.formats.samples import Sample
-from gradeschool.library_scorer import call_at_once
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, ScorerFailure
+from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, ScorerFailure, call_at_once
 from gradeschool.scoring.samples import Run
 from gradeschool.verdict import Answer, Outcome, Verdict
 

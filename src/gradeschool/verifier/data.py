@@ -8,7 +8,7 @@ from itertools import accumulate, product
 from random import Random
 from typing import Any, Literal, NamedTuple
 
-from gradeschool.datasets.step_labels import NO_ERROR
+from gradeschool.datasets.load import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.scoring.candidates import CandidateRun

@@ -20,7 +20,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.datasets.step_labels import (
+from gradeschool.datasets.load import (
     NO_ERROR,
     LabelledSteps,
     labelled_steps,

@@ -61,8 +61,15 @@ from gradeschool.verifier.data import (
     use_chat,
     verifier_items,
 )
-from gradeschool.verifier.head import Verifier, new_verifier, read_logprobs, read_values
-from gradeschool.verifier.losses import LANGUAGE, VERIFICATION, TrainedModel
+from gradeschool.verifier.head import (
+    LANGUAGE,
+    VERIFICATION,
+    TrainedModel,
+    Verifier,
+    new_verifier,
+    read_logprobs,
+    read_values,
+)
 from gradeschool.verifier.rank import measure_auc
 
 LOSSES = "losses.jsonl"

@@ -3,7 +3,7 @@
 import pytest
 
 from gradeschool import Problem, get_scorer
-from gradeschool.protocols.gradeschool.scorers import (
+from gradeschool.protocols.gradeschool import (
     PARSE_ANSWER,
     READER,
     gold_and_question,

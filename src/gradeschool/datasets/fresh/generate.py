@@ -22,8 +22,16 @@ from gradeschool.datasets.fresh.counts import (
     ratios,
     recipes,
 )
-from gradeschool.datasets.fresh.rates import measures, reading, tanks, trips
-from gradeschool.datasets.fresh.search import legs, product, sharing, two_kinds
+from gradeschool.datasets.fresh.rates import (
+    legs,
+    measures,
+    product,
+    reading,
+    sharing,
+    tanks,
+    trips,
+    two_kinds,
+)
 from gradeschool.datasets.fresh.story import Chance, Story, StoryStyle, Unfit, aside, sentences
 from gradeschool.datasets.fresh.trade import harvest, production, savings, shopping, tickets, wages
 from gradeschool.errors import InputError, UnknownNameError

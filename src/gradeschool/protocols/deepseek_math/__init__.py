@@ -26,7 +26,6 @@ from gradeschool.latex import (
     slash_as_fraction,
     without_unit,
 )
-from gradeschool.library_scorer import MATH_VERIFY, call_library
 from gradeschool.protocols import (
     Answer,
     Problem,
@@ -34,6 +33,7 @@ from gradeschool.protocols import (
     make_answer,
 )
 from gradeschool.protocols.extractions import gold_without_commas, last_number
+from gradeschool.scorer import MATH_VERIFY, call_library
 
 SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
 HOPE = ("final answer is $", "$. I hope")

@@ -23,7 +23,6 @@ from gradeschool.latex import (
     unwrapped,
     without_unit,
 )
-from gradeschool.library_scorer import MATH_VERIFY, call_library
 from gradeschool.problem import MARKER
 from gradeschool.protocols import (
     Answer,
@@ -31,6 +30,7 @@ from gradeschool.protocols import (
     Scorer,
     ScorerFailure,
 )
+from gradeschool.scorer import MATH_VERIFY, call_library
 
 # Words are read as by `word_to_num` of word2number 1.1 (w2n.py, lines 126-240): words that are not
 # numbers are skipped, so that "she has eighteen dollars" is 18.
