@@ -12,8 +12,6 @@ from gradeschool.atomic import (
     append_lines,
     open_regular,
     replacing,
-    require_free,
-    require_new,
     write_file,
     write_json,
     writing_output,
@@ -66,15 +64,6 @@ def test_a_pipe_or_device_is_not_replaced(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-def test_a_link_in_the_place_of_the_temporary_file_is_not_written_through(tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.write_text("not ours")
-    target = tmp_path / "results.json"
-    (tmp_path / f".tmp-{os.getpid()}-results.json").symlink_to(other)
-    write_file(target, b"ours")
-    assert (target.read_text(), other.read_text()) == ("ours", "not ours")
-
-
 def test_secrets_are_masked_in_what_is_written_and_appended(tmp_path: Path) -> None:
     masking.register_secret(KEY)
     write_json(tmp_path / "a.json", {"key": KEY})
@@ -117,18 +106,3 @@ def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
     with pytest.raises(StoreError, match="remove it"):
         open_regular(path, os.O_RDONLY)
     assert not (tmp_path / "elsewhere").exists()
-
-
-def test_what_exists_is_not_replaced_unasked(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    require_new(None)
-    require_new(file)
-    require_free(file, overwrite=False)
-    file.write_text("x")
-    require_free(file, overwrite=True)
-    with pytest.raises(InputError, match="exists; remove it or give another --model"):
-        require_new(file, "--model")
-    with pytest.raises(InputError, match="exists; give --force to replace it, or another -o"):
-        require_free(file, overwrite=False)
-    with pytest.raises(InputError, match="is a folder"):
-        require_free(tmp_path, overwrite=True)

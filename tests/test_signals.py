@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from gradeschool.signals import keeping_handler, on_interrupt, stop_flag
+from gradeschool.signals import on_interrupt, stop_flag
 
 
 def send(number: int) -> None:
@@ -35,10 +35,3 @@ def test_in_an_event_loop_the_loop_calls_the_handler() -> None:
 
     asyncio.run(interrupted())
     assert calls == ["interrupt"]
-
-
-def test_a_handler_that_a_library_replaced_is_put_back() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    with keeping_handler(signal.SIGINT):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    assert signal.getsignal(signal.SIGINT) is before

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.worker import Call, CallResult, UserFunction, function_calls
+from gradeschool.worker import Call, CallResult, UserFunction
 from tests.support import scorers
 
 PATIENCE = 120  # seconds, on a busy machine
@@ -65,14 +65,6 @@ def test_functions_are_called_by_their_signature(
     assert right > wrong
 
 
-def test_ways_to_call_follow_the_signature() -> None:
-    assert {call.way for call in function_calls(scorers.of_trl)} == {"batch", "chats"}
-    assert function_calls(scorers.of_verl)[0] == Call("names")
-    assert function_calls(scorers.ends_with)[0] == Call("pair")
-    with pytest.raises(TypeError, match="takes no gold"):
-        function_calls(lambda completions: [0.0])
-
-
 def test_a_function_may_return_the_answer_as_text(started: Start, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(
@@ -106,10 +98,6 @@ def test_a_function_that_harms_its_process_costs_one_row(
     assert message in replies[1].raised
     assert replies[1].hung is hung
     assert scores(replies[2:]) == [1.0, 0.0, 1.0]
-
-
-def test_a_function_that_replaces_json_is_judged(started: Start) -> None:
-    assert scores(started(scorers.replaces_json).replies([RIGHT, WRONG])) == [1.0, 0.0]
 
 
 class Process(NamedTuple):

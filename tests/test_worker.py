@@ -123,15 +123,6 @@ def test_what_goes_wrong_costs_one_call(module: str, what: str, failure: Any) ->
     assert answers == ["a", failure, "b"]
 
 
-def test_one_process_serves_until_it_dies(child: Child, module: str) -> None:
-    counts = [child.call(f"{module}:count", ()) for _ in range(3)]
-    assert [number for number, _ in counts] == [1, 2, 3]
-    os.kill(counts[0][1], signal.SIGTERM)
-    time.sleep(0.2)
-    number, process = child.call(f"{module}:count", ())
-    assert (number, process != counts[0][1]) == (1, True)
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_call_whose_process_somebody_killed_is_made_again(
     child: Child, module: str, tmp_path: Path, number: signal.Signals
@@ -161,11 +152,6 @@ def test_threads_share_the_processes(module: str) -> None:
         texts = list(threads.map(lambda n: call(f"{module}:echo", (n,)), range(60)))
     assert len({process for _, process in counts}) == CHILDREN
     assert texts == [[number] for number in range(60)]
-
-
-@pytest.mark.parametrize("function", ["no_such_module_here:f", "json:no_such_function"])
-def test_a_function_that_does_not_exist_is_a_failure(child: Child, function: str) -> None:
-    assert "cannot be used: " in answer(child, function, "a")
 
 
 def run_program(program: str, module: str, *, check: bool = True) -> str:

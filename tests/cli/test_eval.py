@@ -76,12 +76,6 @@ def test_two_models_never_share_a_folder(gradeschool: Command, folder: Path) -> 
     assert not (folder / "runs").exists()
 
 
-def test_a_dry_run_of_several_describes_each(gradeschool: Command, folder: Path) -> None:
-    result = gradeschool("eval", "-m", CHAT, "-m", COT, *SAMPLE, "--dry-run", "--json")
-    assert [run["missing"] for run in result.json()["runs"]] == [48, 48]
-    assert not list(folder.iterdir())
-
-
 def test_overrides_are_told_and_have_a_folder_of_their_own(gradeschool: Command) -> None:
     changed = gradeschool("eval", "-m", CHAT, *SAMPLE, "--max-tokens", 60)
     assert "changed  max tokens 60 (the protocol: 1024)" in changed.out

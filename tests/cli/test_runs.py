@@ -136,11 +136,3 @@ def test_nothing_judged_is_nothing_claimed(gradeschool: Command, tmp_path: Path)
         assert "0.00 %" not in result.out + result.err + ended.out + ended.err, words
     assert "No completion of this run could be judged" in page.read_text()
     assert "0.00" not in (tmp_path / "page.md").read_text()
-
-
-def test_show_tells_what_the_run_is(gradeschool: Command, run: Path) -> None:
-    shown = gradeschool("runs", "show", run).out
-    for words in ("zero-shot/chat (", "temperature 0.0", "48 answered, 0 failed", accuracy(run)):
-        assert words in shown
-    assert gradeschool("runs", "show", run, "--json").json()["results"]["n"] == 48
-    assert "is not a run folder" in gradeschool("runs", "show", run.parent).err

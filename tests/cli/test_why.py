@@ -19,7 +19,6 @@ from tests.support.spoiled_runs import (
     PROBLEMS,
     answers,
     file_of,
-    run_on,
     worse,
 )
 
@@ -79,16 +78,6 @@ def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: P
     curve = gradeschool("runs", "curve", failed, "-d", DATASET)
     assert (curve.status, curve.out) == (2, "")
     assert "contains no completion" in curve.err
-
-
-def test_causes_beyond_the_gap_are_said(gradeschool: Command, tmp_path: Path) -> None:
-    """Run-on costs 90 points; where 30 are missing, it says that the causes exceed them."""
-    path = file_of(tmp_path / "a.jsonl", answers(run_on))
-    options = ("-d", DATASET, "--scorer", "lm-eval/gsm8k/flexible-extract")
-    shown = gradeschool("why", path, "--expected", "30", *options).out
-    rest = gradeschool("why", path, "--expected", "30", *options, "--json").json()["rest_points"]
-    assert rest < 0
-    assert f"{rest:.1f}  the causes account for more than is missing" in shown
 
 
 # Beside a run with the expected score, of another tool

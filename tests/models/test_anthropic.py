@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from gradeschool.models.choose import choose_model
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.models.openai_api import NEUTRAL
 from gradeschool.problem import Problem
-from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.http_server import serve
 
@@ -149,18 +147,3 @@ def test_a_provider_has_its_address_and_key(monkeypatch: pytest.MonkeyPatch) -> 
         identity("gemini/g")
     monkeypatch.setenv("GOOGLE_API_KEY", KEY)
     assert identity("gemini/g") == f"g at {google}"
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("-m", "gemini/g", "-p", "openai/2021"), "gemini answers only chats"),
-        (("-m", "anthropic/c", "--batch"), "has no batches"),
-    ],
-)
-def test_what_a_provider_cannot_do_is_refused_first(
-    gradeschool: Command, tmp_path: Path, options: tuple[str, ...], words: str
-) -> None:
-    ended = gradeschool("eval", *options, "-d", "sample", "-o", tmp_path / "run")
-    assert (ended.status, words in ended.err) == (2, True), ended.err
-    assert not (tmp_path / "run").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -71,17 +70,6 @@ def test_a_hostile_template_is_refused(
     with pytest.raises(InputError, match="is not rendered") as refused:
         check_template(file_with(template, tmp_path / "model.gguf"))
     assert reason in str(refused.value)
-
-
-def test_a_template_behind_a_very_long_name_is_found(tmp_path: Path) -> None:
-    def text(octets: bytes) -> bytes:
-        return struct.pack("<Q", len(octets)) + octets
-
-    path = tmp_path / "model.gguf"
-    number = text(b"x" * 2 * chat_template.LONGEST) + struct.pack("<II", 4, 1)
-    template = text(b"tokenizer.chat_template") + struct.pack("<I", 8) + text(CHATML.encode())
-    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + number + template)
-    assert template_in(path) == CHATML
 
 
 @pytest.mark.parametrize("body", [b"", b"GGUF", b"GGUF" + b"\xff" * 64, b"other"])

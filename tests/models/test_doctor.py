@@ -141,20 +141,6 @@ def test_a_server_that_obeys_nothing() -> None:
     assert "temperature" in why
 
 
-def test_seeds_that_repeat_nothing_do_not_forbid_a_sampled_protocol() -> None:
-    class Restless(ChatServer):
-        calls = 0
-
-        def choice(self, body: dict[str, Any], index: int) -> dict[str, Any]:
-            self.calls += 1
-            return super().choice({**body, "seed": self.calls}, index)
-
-    by_name = asyncio.run(findings_of(Restless().answer))
-    assert by_name["temperature"].state is DEVIATES
-    assert "the same seed gives two samples" in by_name["temperature"].says
-    assert not obstacles(get_protocol("simple-evals/mgsm-en"), list(by_name.values()))
-
-
 @pytest.mark.parametrize("words", [WORDS, "60", ""])
 @pytest.mark.parametrize("has_chat", [True, False])
 def test_nothing_deviates_where_a_plain_text_ends_at_once(words: str, has_chat: bool) -> None:

@@ -65,10 +65,6 @@ class Refusing(Endpoint):
 
 CHAT = Prompt(messages=(Message("user", "Q?"),))
 OPENAI = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-VLLM = (
-    "'max_tokens' or 'max_completion_tokens' is too large: 256. This model's maximum context "
-    "length is 1190 tokens and your request has 1000 input tokens"
-)
 
 
 def test_a_token_limit_is_renamed_for_a_chat_that_asks_for_it() -> None:
@@ -80,22 +76,6 @@ def test_a_token_limit_is_renamed_for_a_chat_that_asks_for_it() -> None:
     asyncio.run(scenario())
     assert ["max_tokens" in body for body in model.bodies] == [True, False]
     assert "max_completion_tokens" in model.bodies[1]
-
-
-@pytest.mark.parametrize("prompt", [CHAT, Prompt(text="Q?")], ids=["chat", "completions"])
-def test_a_prompt_that_is_too_long_renames_no_limit_of_later_requests(prompt: Prompt) -> None:
-    async def scenario() -> None:
-        async with model:
-            request = Request(PROBLEM, prompt, Decoding(max_tokens=256), "k", 0)
-            with pytest.raises(ModelError, match="too large"):
-                await model.complete(request)
-            await model.complete(request)
-
-    model = Refusing(VLLM)
-    asyncio.run(scenario())
-    assert all("max_tokens" in body for body in model.bodies)
-    assert not any("max_completion_tokens" in body for body in model.bodies)
-    assert len(model.bodies) == 2
 
 
 def answered(model: Endpoint, *requests: Request) -> list[Reply | ModelError]:

@@ -15,7 +15,6 @@ from gradeschool import judge, load_dataset
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.models.choose import choose_model
 from gradeschool.models.endpoint import Endpoint
-from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, Head, head_from, write_gguf
 from gradeschool.models.llama_cpp import LlamaCppModel
 from gradeschool.models.transformers_model import TransformersModel
 from tests.support.command import Command
@@ -76,14 +75,6 @@ def test_a_library_that_the_system_lacks_is_named_with_its_package(
         LlamaCppModel(tmp_path / "any.gguf")
 
 
-def test_only_llamas_with_tied_embeddings_are_written(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
-    skip_without(("gguf", "safetensors"), "writing GGUF")
-    with pytest.raises(InputError, match="no Llama with tied embeddings"):
-        write_gguf(tmp_path, tmp_path / "x.gguf")
-    assert not (tmp_path / "x.gguf").exists()
-
-
 @pytest.mark.slow
 def test_the_shipped_model_solves_fresh_problems(tmp_path: Path, gradeschool: Command) -> None:
     skip_without(SERVER_NEEDS, "the built-in model")
@@ -117,22 +108,3 @@ def test_the_engine_in_this_process_and_a_server(shipped_gguf: Path, llama_url: 
     served = asyncio.run(facts_of(Endpoint(llama_url, "tiny", "")))
     assert served.items() >= SERVED.items()
     assert served["precision"] == here["precision"]
-
-
-FIELDS = {"token_id": 3, "gain": 0.5, "bias": 1}
-
-
-@pytest.mark.parametrize("named", [{}, {"head": None}, {"head": LOGIT}])
-def test_a_head_without_a_kind_reads_a_logit(named: dict[str, str | None]) -> None:
-    assert head_from(json.dumps({**FIELDS, **named})) == Head(LOGIT, 3, 0.5, 1.0)
-
-
-def test_the_kind_of_a_head_is_kept() -> None:
-    assert head_from(json.dumps({**FIELDS, "head": LIKELIHOOD}).encode()).kind == LIKELIHOOD
-
-
-@pytest.mark.parametrize("written", ["", "[]", "{}", '{"token_id": 1, "gain": 2}',
-                                     json.dumps({**FIELDS, "head": "other"})])  # fmt: skip
-def test_what_is_no_head_raises(written: str) -> None:
-    with pytest.raises((ValueError, KeyError, TypeError)):
-        head_from(written)

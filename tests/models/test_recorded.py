@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.completion import Decoding, Finish, Prompt
-from gradeschool.errors import InputError, ModelError
+from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.recorded import RecordedModel
 from gradeschool.problem import Problem
@@ -60,9 +60,3 @@ def test_what_is_not_recorded_and_what_failed_are_errors(file: Path) -> None:
     with pytest.raises(ModelError, match="timeout: no answer") as error:
         answer(model, 1)
     assert error.value.cause == "recorded error"
-
-
-@pytest.mark.parametrize("run", ["", "#c"])
-def test_one_run_of_several_is_chosen_by_name(file: Path, run: str) -> None:
-    with pytest.raises(InputError, match=r"is not one run; choose: .*#a, .*#b"):
-        RecordedModel(f"{file}{run}")

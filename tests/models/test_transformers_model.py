@@ -1,17 +1,14 @@
 """A model run here by transformers: the served model's text, stops, limits, failures."""
 
-import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from gradeschool import Problem
 from gradeschool.completion import Decoding, Finish, Prompt
-from gradeschool.errors import InputError, ModelError
+from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.choose import choose_model
-from gradeschool.models.local import files_digest
 from gradeschool.models.transformers_model import TransformersModel
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
@@ -67,21 +64,6 @@ def test_a_prompt_that_does_not_fit_fails_alone(tiny_model: Path) -> None:
     assert fails.cause == "context length"
 
 
-def test_other_weights_are_another_model(tiny_model: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(tiny_model, tmp_path / "copy")
-    assert files_digest(copy) == files_digest(tiny_model)
-    weights = copy / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-1] + b"\1")
-    assert files_digest(copy) != files_digest(tiny_model)
-
-
-@pytest.mark.parametrize("spec", ["no/such-model", "..", "a b"])
-def test_what_is_no_model_is_said(spec: str) -> None:
-    skip_without(MODEL_NEEDS, "a model run here")
-    with pytest.raises(InputError, match=r"give a folder|contains no model"):
-        TransformersModel(spec)
-
-
 def test_a_chat_protocol_needs_a_chat_template(tmp_path: Path, gradeschool: Command) -> None:
     skip_without(MODEL_NEEDS, "a model run by transformers")
     words = tokenizer_of(sums(4))
@@ -93,17 +75,3 @@ def test_a_chat_protocol_needs_a_chat_template(tmp_path: Path, gradeschool: Comm
     assert ended.status == 2
     assert "has no chat template, which the protocol 'zero-shot/chat' needs" in ended.err
     assert not output.exists()
-
-
-def test_a_folder_without_a_tokenizer_is_refused_before_anything_is_written(
-    tmp_path: Path, gradeschool: Command
-) -> None:
-    skip_without(MODEL_NEEDS, "a model run by transformers")
-    folder = tmp_path / "bare"
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps({"model_type": "llama"}))
-    ended = gradeschool("verifier", "sample", "-m", f"transformers/{folder}", "-d", "sample",
-                        "-o", tmp_path / "run")  # fmt: skip
-    assert ended.status == 2
-    assert "contains no tokenizer" in ended.err
-    assert not (tmp_path / "run").exists()

@@ -118,15 +118,6 @@ def test_a_limit_is_cut_to_the_context_and_a_prompt_that_leaves_too_little_is_re
     assert limits == [(8, 20), (9, 20), (35, 5)]
 
 
-def test_what_still_runs_is_aborted_when_nobody_waits_for_it() -> None:
-    engine = Engine()
-    results = VllmEngine(engine).write(taken(requests(["a", "b", "c"], Decoding(max_tokens=8))))
-    next(results)
-    results.close()
-    assert engine.aborted == [name for name, _ in engine.running]
-    assert len(engine.aborted) == 2
-
-
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("calculator", [False, True])
 def test_an_engine_is_loaded_for_its_device(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gradeschool.models.doctor import QUESTION
-from tests.support.command import Command, run_script
+from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.counting_proxy import counting_proxy, read_log
 
@@ -129,14 +129,3 @@ def test_a_run_can_grow_by_problems_and_samples(
     seeds = Counter(entry["body"]["seed"] for entry in read_log(log, "request"))
     assert seeds == {7: 4, 8: 4, 9: 4}
     assert len(rows(folder)) == 12
-
-
-def test_a_missing_few_shot_source_says_how_to_get_it(tmp_path: Path) -> None:
-    words = ("-m", "recorded/sample#handwritten/cot", "-d", "sample", "-p", "lm-eval/gsm8k")
-    result = run_script(
-        "eval", *words, "-o", tmp_path / "run", HF_HUB_OFFLINE="1", GRADESCHOOL_DATA=""
-    )
-    assert result.status == 2
-    assert "HF_HUB_OFFLINE forbids fetching it; put it at $GRADESCHOOL_DATA/gsm8k/train.jsonl" in (
-        result.err
-    )

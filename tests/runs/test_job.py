@@ -15,29 +15,12 @@ from gradeschool.runs.job import (
     differing,
     facts_of,
     make_manifest,
-    model_label,
     prepare,
     recorded_plan,
     request_key,
 )
 
 RECORDED = "recorded/sample#handwritten/chat"
-
-
-@pytest.mark.parametrize(
-    ("spec", "label"),
-    [
-        ("http://localhost:8080/v1", "localhost:8080"),
-        ("https://host:1/v1/org/name", "host:1 org/name"),
-        ("transformers/models/mine", "mine"),
-        ("llama.cpp/models/SmolLM2-135M.Q4_1.gguf", "SmolLM2-135M.Q4_1"),
-        ("recorded/runs/answers.jsonl#a|b", "answers a|b"),
-        ("tiny", "tiny"),
-        ("unknown/name", "unknown/name"),
-    ],
-)
-def test_a_model_has_a_short_name(spec: str, label: str) -> None:
-    assert model_label(spec) == label
 
 
 def job(**settings: object) -> Job:

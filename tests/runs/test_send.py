@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gradeschool.completion import Completion, Decoding, Prompt
 from gradeschool.errors import FatalModelError, TransientError
@@ -163,20 +161,3 @@ def test_one_storm_halves_it_once_and_the_next_once_more() -> None:
     for _ in range(32):
         limiter.overloaded(sent=5.5)
     assert limiter.limit == 16
-
-
-@given(
-    most=st.one_of(st.none(), st.integers(1, 500)),
-    events=st.lists(st.tuples(st.booleans(), st.floats(0, 10)), max_size=300),
-)
-def test_it_never_leaves_its_bounds(most: int | None, events: list[tuple[bool, float]]) -> None:
-    clock = Clock()
-    limiter = ConcurrencyLimiter(most, clock)
-    for fine, seconds in events:
-        sent = clock.now
-        clock.now += seconds
-        if fine:
-            limiter.succeeded()
-        else:
-            limiter.overloaded(sent)
-        assert 1 <= limiter.limit <= (most or HIGHEST_LIMIT)

@@ -106,12 +106,6 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
     assert subprocess.run(command).returncode == 0
 
 
-def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(StoreError, match=r"cannot use the run folder .*give another with -o"):
-        RunStore(tmp_path / "file" / "run").__enter__()
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_a_clear_error_and_keeps_what_was_stored(tmp_path: Path) -> None:
     stored(tmp_path, completion(1))

@@ -16,13 +16,6 @@ from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 
 
-@pytest.mark.parametrize(
-    ("problems", "sizes"), [(1319, [100, 200, 400, 800, 1319]), (200, [100, 200]), (48, [48])]
-)
-def test_looks_double_up_to_all_problems(problems: int, sizes: list[int]) -> None:
-    assert look_sizes(problems) == sizes
-
-
 def test_stopping_early_keeps_the_level_of_the_interval() -> None:
     draw, covered, runs, looks = random.Random(5), 0, 400, look_sizes(800)
     for _ in range(runs):

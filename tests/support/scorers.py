@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -198,11 +197,6 @@ def writes_nonsense(completion: str, gold: str) -> bool:
         for descriptor in range(3, 20):
             with suppress(OSError):
                 os.write(descriptor, b"[" * 100_000 + b"\n\xff\n")
-    return completion.endswith(gold)
-
-
-def replaces_json(completion: str, gold: str) -> bool:
-    json.dumps = json.loads = lambda *_, **__: "forged"  # type: ignore[assignment]
     return completion.endswith(gold)
 
 
