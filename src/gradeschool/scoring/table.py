@@ -131,6 +131,7 @@ class ScorerSet:
                     self._references[problem.id] = problem, references
                 golds.append(references)
             by_function = list(zip(*golds, strict=True))
+            readable = [None not in column for column in by_function]
             columns = [b""] * len(self.names)
             nothing = bytes([NO_ANSWER]) * len(texts)
             for extract, comparisons in self._extractions.items():
@@ -139,7 +140,7 @@ class ScorerSet:
                 for (place, compare), scorers in comparisons.items():
                     column = by_function[place]
                     try:
-                        if None in column:
+                        if not readable[place]:
                             raise ScorerFailure("a gold cannot be read")
                         if column != extracted_with:
                             answers, extracted_with = list(map(extract, texts, column)), column
