@@ -1,70 +1,89 @@
-"""Compare the speed of the command `gradeschool score` with harnesses on the same rows, in turn.
+"""Compare the CPU time of `gradeschool score` with harnesses on the same rows, in turn.
 
-    python benchmarks/scoring.py [--rounds 3] [--rows N] [--json]
+    python benchmarks/scoring.py [--rounds 3] [--rows N]
 
-Every process is timed as a whole, from its start to the printed result, in CPU seconds (user and
-system, including children), so that a busy machine disturbs little. The rows are the recorded
-completions in GRADESCHOOL_DATA. Peers run in their own environments (`python
-tests/peers/install.py`) with their own functions; peers that are not installed are named and left
-out, and a slow peer such as lm-eval gets a part of the rows, evenly spread. "start" is the same
-process with one row; microseconds per row exclude it.
+The rows are the recorded completions in GRADESCHOOL_DATA. Every process is timed as a whole, user
+and system, with one row ("start") and with all; microseconds a row exclude the start. Peers run
+their own functions in their own environments (`python tests/peers/install.py`); those that are not
+installed are named and left out. They get every fourth row. `scoring.py PEER FILE` is such a run.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import importlib.util
 import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from gradeschool.datasets.files import DATA_VARIABLE
-from gradeschool.formats.samples import ReadOptions
-from gradeschool.scoring.sources import load_runs
-from tests.peers.install import missing, python_of
-
-WORKER = Path(__file__).with_name("scoring_worker.py")
 SCORE = (sys.executable, "-m", "gradeschool", "score")
-ALL = "gradeschool score, all closed-form scorers"
-LM_EVAL = "gradeschool score, lm-eval's two filters"
-INSPECT = "gradeschool score, inspect's match"
 OURS = {
-    ALL: (),
-    LM_EVAL: ("lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract"),
-    INSPECT: ("inspect/match-numeric@>=0.3.261",),
-}
+    "gradeschool score, all closed-form scorers": (),
+    "gradeschool score, lm-eval's two filters": (
+        "--scorer", "lm-eval/gsm8k/strict-match", "lm-eval/gsm8k/flexible-extract",
+    ),
+    "gradeschool score, inspect's match": ("--scorer", "inspect/match-numeric@>=0.3.261"),
+}  # fmt: skip
+EVERY = 4  # rows of which a peer gets one
+Row = dict[str, Any]
 
 
-class PeerScorer(NamedTuple):
-    """A peer's scorer, its environment, the corresponding scorer here, and its part of the rows."""
-
-    scorer: str
-    environment: str
-    ours: str
-    every: int
+# In a peer's environment
 
 
-PEERS = (
-    PeerScorer("lm_eval", "lm_eval", LM_EVAL, 4),
-    PeerScorer("inspect", "inspect_ai", INSPECT, 4),
-)
+def lm_eval(rows: Sequence[Row]) -> None:
+    """Both filters of gsm8k as the evaluator does it: apply_filters, then process_results."""
+    from lm_eval.api.instance import Instance
+    from lm_eval.api.task import ConfigurableTask
+    from lm_eval.tasks._yaml_loader import load_yaml
+
+    package = importlib.util.find_spec("lm_eval")
+    assert package is not None and package.origin is not None
+    config = dict(load_yaml(Path(package.origin).parent / "tasks" / "gsm8k" / "gsm8k.yaml"))
+    docs = [{"question": "", "answer": row["solution"]} for row in rows]
+    with tempfile.TemporaryDirectory() as folder:
+        files = {split: str(Path(folder, f"{split}.jsonl")) for split in ("train", "test")}
+        for file in files.values():
+            Path(file).write_text("\n".join(map(json.dumps, docs[:9])), "utf-8")
+        config |= {"dataset_path": "json", "dataset_name": None}
+        task: Any = ConfigurableTask(config=config | {"dataset_kwargs": {"data_files": files}})
+    task._instances = [Instance("generate_until", doc, ("", {}), 0, ("gsm8k", index, 1))
+                       for index, doc in enumerate(docs)]  # fmt: skip
+    for instance, row in zip(task._instances, rows, strict=True):
+        instance.resps = [row["completion"]]
+    task.apply_filters()
+    for chain in task._filters:
+        for instance in task._instances:
+            task.process_results(instance.doc, [instance.filtered_resps[chain.name]])
 
 
-class Contestant(NamedTuple):
-    """A command, the number of rows that it scores, and the same command for one row."""
+def inspect_ai(rows: Sequence[Row]) -> None:
+    """match(numeric=True)."""
+    from inspect_ai.scorer import Target, match
 
-    name: str
-    command: Sequence[str]
-    start: Sequence[str]
-    rows: int
+    scorer: Any = match(numeric=True)
+
+    async def all_rows() -> None:
+        for row in rows:
+            state = SimpleNamespace(output=SimpleNamespace(completion=row["completion"]))
+            await scorer(state, Target([row["gold"]]))
+
+    asyncio.run(all_rows())
+
+
+PEERS: dict[str, Callable[[Sequence[Row]], None]] = {"lm_eval": lm_eval, "inspect_ai": inspect_ai}
+
+
+# Here
 
 
 def cpu_seconds(command: Sequence[str]) -> float:
@@ -75,97 +94,62 @@ def cpu_seconds(command: Sequence[str]) -> float:
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def write_rows(folder: Path, limit: int | None) -> list[dict[str, Any]]:
-    """Write the recorded completions as plain rows, return them."""
+def recorded_rows(limit: int | None) -> list[Row]:
+    """Return the recorded completions as plain rows."""
+    from gradeschool.datasets.files import DATA_VARIABLE
+    from gradeschool.formats.samples import ReadOptions
+    from gradeschool.scoring.sources import load_runs
+
     data = os.environ.get(DATA_VARIABLE)
     if data is None:
         raise SystemExit(f"set {DATA_VARIABLE} to the folder of the shared data")
-    runs = [
-        run
+    return [
+        {"run": run.name, "id": sample.problem.id, "sample": sample.sample,
+         "completion": sample.text, "gold": sample.problem.gold,
+         "solution": sample.problem.solution}
         for file in sorted(Path(data, "completions").glob("*.jsonl"))
         for run in load_runs(file, ReadOptions(dataset="gsm8k"), lambda message: None)
-    ]
-    rows = [
-        {
-            "run": run.name,
-            "id": sample.problem.id,
-            "sample": sample.sample,
-            "completion": sample.text,
-            "gold": sample.problem.gold,
-            "solution": sample.problem.solution,
-        }
-        for run in runs
-        for sample in run.samples
-        if sample.problem is not None
-    ][:limit]
-    for name, part in [("all", rows), ("one", rows[:1])] + [
-        (peer.scorer, rows[:: peer.every]) for peer in PEERS
-    ]:
-        text = "".join(f"{json.dumps(row)}\n" for row in part)
-        (folder / f"{name}.jsonl").write_text(text, "utf-8")
-    return rows
-
-
-def contestants(folder: Path, rows: int) -> list[Contestant]:
-    """Return our commands and those of the installed peers."""
-    all_rows, single_row = str(folder / "all.jsonl"), str(folder / "one.jsonl")
-    ours = [
-        Contestant(
-            name,
-            (*SCORE, all_rows, *(word for scorer in scorers for word in ("--scorer", scorer))),
-            (*SCORE, single_row, *(word for scorer in scorers for word in ("--scorer", scorer))),
-            rows,
-        )
-        for name, scorers in OURS.items()
-    ]
-    peers = []
-    for peer in PEERS:
-        if reason := missing(peer.environment):
-            print(f"left out: {reason}", file=sys.stderr)
-            continue
-        worker = (str(python_of(peer.environment)), str(WORKER), peer.scorer)
-        part = (*worker, str(folder / f"{peer.scorer}.jsonl"))
-        peers.append(Contestant(peer.scorer, part, (*worker, single_row), -(-rows // peer.every)))
-    return ours + peers
+        for sample in run.samples if sample.problem is not None
+    ][:limit]  # fmt: skip
 
 
 def main() -> None:
     """Time every command once per round, and print medians."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from tests.peers.install import missing, python_of
+
     parser = argparse.ArgumentParser(description="Time the command that scores.")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", type=int, help="only the first of the rows")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        rows = len(write_rows(folder, options.rows))
-        commands = contestants(folder, rows)
-        seconds: dict[str, list[tuple[float, float]]] = {command.name: [] for command in commands}
+    rows = recorded_rows(options.rows)
+    with tempfile.TemporaryDirectory() as folder:
+        files = {}
+        for name, part in (("all", rows), ("part", rows[::EVERY]), ("one", rows[:1])):
+            files[name] = str(Path(folder, f"{name}.jsonl"))
+            Path(files[name]).write_text("".join(f"{json.dumps(row)}\n" for row in part), "utf-8")
+        commands = {name: ((*SCORE, files["one"], *words), (*SCORE, files["all"], *words),
+                           len(rows)) for name, words in OURS.items()}  # fmt: skip
+        for peer in PEERS:
+            if reason := missing(peer):
+                print(f"left out: {reason}", file=sys.stderr)
+                continue
+            run = (str(python_of(peer)), __file__, peer)
+            commands[peer] = ((*run, files["one"]), (*run, files["part"]), len(rows[::EVERY]))
+        seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
         for _ in range(options.rounds):
-            for command in commands:
-                times = cpu_seconds(command.start), cpu_seconds(command.command)
-                seconds[command.name].append(times)
-    results = {}
-    for command in commands:
-        start = median(begin for begin, _ in seconds[command.name])
-        whole = median(time for _, time in seconds[command.name])
-        results[command.name] = {
-            "rows": command.rows,
-            "seconds": round(whole, 2),
-            "start": round(start, 2),
-            "microseconds_a_row": round(1e6 * (whole - start) / command.rows, 1),
-        }
-    for peer in PEERS:
-        if peer.scorer in results:
-            theirs = results[peer.scorer]["microseconds_a_row"]
-            ratio = theirs / results[peer.ours]["microseconds_a_row"]
-            results[peer.scorer]["times_ours"] = round(ratio, 1)
-    if options.json:
-        print(json.dumps(results, indent=1))
-        return
-    for name, result in results.items():
-        print(f"{name}: " + ", ".join(f"{key} {value}" for key, value in result.items()))
+            for name, (start, whole, _) in commands.items():
+                seconds[name].append((cpu_seconds(start), cpu_seconds(whole)))
+    for name, times in seconds.items():
+        start, whole = (median(each) for each in zip(*times, strict=True))
+        number = commands[name][2]
+        print(f"{name}: {number} rows, start {start:.2f} s, whole {whole:.2f} s, "
+              f"{1e6 * (whole - start) / number:.1f} microseconds a row")  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] and sys.argv[1] in PEERS:
+        lines = Path(sys.argv[2]).read_text("utf-8").split("\n")[:-1]
+        PEERS[sys.argv[1]](list(map(json.loads, lines)))
+    else:
+        main()
