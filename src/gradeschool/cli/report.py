@@ -69,8 +69,8 @@ def command(
 
         written["figures"] = [str(path) for path in write_figures(judged, figures)]
     if heatmap is not None:
-        from gradeschool.reports.heatmap import heatmap as heatmap_page
         from gradeschool.reports.pages import save_page
+        from gradeschool.reports.report import heatmap_page
 
         size = save_page(heatmap_page(judged), heatmap)
         written["heatmap"] = {"file": str(heatmap), "bytes": size}

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 from gradeschool.atomic import require_free
@@ -73,6 +74,9 @@ from gradeschool.verdict import Answer
 
 HEADLINE = 0  # the index of the headline scorer among those of a report
 MOST_TOKENS = 5_000  # a longer completion is shown without its values
+# Of the heat-map: colours; one value in so many is below the first colour's, and one above the
+# last's; solutions of each kind.
+BINS, OUTSIDE, EACH = 10, 20, 4
 Warn = Callable[[str], None]
 
 
@@ -277,8 +281,7 @@ def token_values(source: Path, warn: Warn) -> dict[str, TokenValues]:
     Of several verifiers, the last one written is used, and `warn` is called. Rows whose values and
     tokens do not match are skipped.
     """
-    verifiers: dict[str, dict[str, TokenValues]] = {}
-    last = ""
+    found: dict[str, dict[str, TokenValues]] = {}  # by verifier, the last one written last
     for key, verifier, score, _, _, values, tokens in read_scores(scores_path(source)):
         if (
             isinstance(tokens, list) and isinstance(values, list)
@@ -286,14 +289,13 @@ def token_values(source: Path, warn: Warn) -> dict[str, TokenValues]:
             and all(map(is_finite, values))
             and all(isinstance(token, str) for token in tokens)
         ):  # fmt: skip
-            last = verifier
-            valued = TokenValues(last, score, tuple(tokens), tuple(map(float, values)))
-            verifiers.setdefault(last, {})[key] = valued
-    if len(verifiers) > 1:
-        others = ", ".join(repr(name) for name in verifiers if name != last)
+            rows = found[verifier] = found.pop(verifier, {})
+            rows[key] = TokenValues(verifier, score, tuple(tokens), tuple(map(float, values)))
+    if len(found) > 1:
+        *others, last = found
         warn(f"{str(source)!r} has values by several verifiers; those by {last!r} are shown, not "
-             f"by {others}")  # fmt: skip
-    return verifiers.get(last, {})
+             f"by {', '.join(map(repr, others))}")  # fmt: skip
+    return found.popitem()[1] if found else {}
 
 
 # The page
@@ -346,10 +348,11 @@ def _run_values(judged: Judged) -> dict[str, Any]:
     samples, finish_known = judged.samples(), judged.finish_known()
     points = curve(ballots_by_problem(judged.headline)) if samples[1] > 1 else []
     width = (log(points[-1].k) or 1.0) if points else 1.0
-    others = other_models(
-        str(manifest.get("model") or ""), mapping(judged.results.get("answered_by"))
+    model = str(manifest.get("model") or "")
+    others = other_models(model, mapping(judged.results.get("answered_by")))
+    checklist = _checklist(
+        judged, f"{model}; the server says that it answered as {others}" if others else model
     )
-    checklist = _checklist(judged, others)
     groups = scorer_groups(judged)
     # The spread leaves out the same scorers as the line under a table of scores.
     finding = [row for row in groups if row.finds]
@@ -358,10 +361,9 @@ def _run_values(judged: Judged) -> dict[str, Any]:
     accuracies = [row.result.accuracy for row in (finding if mute else groups)]
     settings = measured(manifest)
     if settings and settings[-1][0] != "changed":
-        changed = "nothing: the protocol as published"
-        if known_protocol(manifest) is None:
-            changed = "not known: this version has no such protocol"
-        settings.append(("changed", changed))
+        is_known = known_protocol(manifest) is not None
+        settings.append(("changed", "nothing: the protocol as published" if is_known else
+                         "not known: this version has no such protocol"))  # fmt: skip
     flags = score.flags.get(result.scorer)
     return {
         "judged": judged,
@@ -406,21 +408,15 @@ def _lengths(judged: Judged) -> dict[str, Any]:
 
     unit: tokens if they are recorded for all texts, else characters.
     """
-    texts = [each for each in judged.completions if not each.sample.error]
-    lengths = [each.sample.usage.completion_tokens for each in texts]
-    is_known = bool(texts) and None not in lengths
-    sizes: dict[bool, list[float]] = {True: [], False: []}
-    for each, length in zip(texts, lengths, strict=True):
-        if each.outcome != ERROR:
-            size = length if is_known else len(each.sample.text)
-            sizes[each.outcome == CORRECT].append(size or 0)
+    texts = [each.sample for each in judged.completions if not each.sample.error]
+    tokens = [sample.usage.completion_tokens for sample in texts]
+    is_known = bool(texts) and None not in tokens
     timed = [(stored.latency, stored.usage.completion_tokens) for each in judged.completions
              if (stored := each.sample.stored) and stored.latency]  # fmt: skip
-    columns = [
-        ("correct", ",", sizes[True]),
-        ("not correct", ",", sizes[False]),
+    columns: list[tuple[str, str, list[Any]]] = [
+        ("length", ",", tokens if is_known else [len(sample.text) for sample in texts]),
         ("seconds an answer", ".4g", [seconds for seconds, _ in timed]),
-        ("tokens a second", ".4g", [tokens / seconds for seconds, tokens in timed if tokens]),
+        ("tokens a second", ".4g", [number / seconds for seconds, number in timed if number]),
     ]
     usages = [each.sample.usage for each in judged.completions]
     sent, written, thinking = (sum(filter(None, column)) for column in zip(*usages, strict=True)
@@ -442,62 +438,57 @@ def _lengths(judged: Judged) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _checklist(judged: Judged, others: str) -> list[tuple[str, str | None]]:
+def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
     """Return what a result on GSM8K must state so that others can get the same number.
 
-    others: the models that the server says answered. The value of a point that the run does not
-    record is None.
+    model: its name, and what the server says. The value of a point that the run does not record is
+    None.
     """
-    manifest = judged.source.manifest
-    published, forms = known_protocol(manifest), judged.forms
-    dataset, shots, protocol, decoding, engine = (
-        mapping(manifest.get(name))
-        for name in ("dataset", "shots", "protocol", "decoding", "engine")
+    manifest, forms = judged.source.manifest, judged.forms
+    dataset, shots, protocol, decoding = (
+        mapping(manifest.get(name)) for name in ("dataset", "shots", "protocol", "decoding")
     )
-    model, version = str(manifest.get("model") or ""), manifest.get("gradeschool")
+    published, version = known_protocol(manifest), manifest.get("gradeschool")
     examples = "none (0-shot)" if manifest else None
     if shots:
         number = f"{published.shot_count} of " if published and published.shot_count else ""
         examples = f"{number}{shots.get('name')}, SHA-256 {shots.get('sha256')}"
-    prompt_format = changed = sampling = limits = None
+    form = sampling = changed = None
     if published:
-        chat = "chat messages (the server's template)"
-        prompt_format = chat if published.is_chat else "one text (completion)"
+        form = "chat" if published.is_chat else "completion"
         changed = ", ".join(changed_settings(manifest)) or "nothing"
     if decoding:
         top_p, seed, limit = (decoding.get(name) for name in ("top_p", "seed", "max_tokens"))
-        nucleus = "" if top_p is None else f"top-p {top_p}, "
-        seeded = "no seed" if seed is None else f"seed {seed}"
-        sampling = f"{temperature_words(decoding.get('temperature'))}, {nucleus}{seeded}"
-        stops = ", ".join(map(repr, decoding.get("stop") or ())) or "no stop strings"
-        limits = f"{stops}; {f'{limit} tokens' if limit else 'the limit of the server'}"
+        sampling = ", ".join(filter(None, (
+            temperature_words(decoding.get("temperature")),
+            "" if top_p is None else f"top-p {top_p}",
+            "no seed" if seed is None else f"seed {seed}",
+            ", ".join(f"stop {text!r}" for text in decoding.get("stop") or ()) or "no stop strings",
+            f"at most {limit} tokens" if limit else "the server's limit",
+        )))  # fmt: skip
     fewest, most = judged.samples()
     samples = "1" if most == 1 else (
         f"{fewest if fewest == most else f'{fewest} to {most}'}: accuracy is the mean over "
-        "problems of the share of each, maj@k and pass@k are reported separately"
+        "problems of the share of each"
     )  # fmt: skip
     cut = "truncated" if judged.finish_known() else "look cut (no finish reason is recorded)"
-    if others:
-        model += f"; the server says that it answered as {others}"
     return [
         ("Model", model or None),
-        ("Engine and versions", version and (
+        ("Engine, versions, precision", version and (
             f"{engine_words(manifest) or 'engine not recorded'}; gradeschool {version}, "
             f"Python {manifest.get('python') or 'unknown'}"
         )),
-        ("Precision", engine.get("precision") and f"weights {engine['precision']}"),
         ("Test set and its digest",
          dataset.get("name") and f"{dataset['name']}, SHA-256 {dataset.get('sha256')}"),
         ("Few-shot examples", examples),
-        ("Prompt format", prompt_format),
         ("Protocol", protocol.get("name") and (
-            f"{protocol['name']}, hash {protocol.get('digest')}; {protocol.get('source')}"
+            f"{protocol['name']}{f', a {form} prompt' if form else ''}, hash "
+            f"{protocol.get('digest')}; {protocol.get('source')}"
         )),
-        ("Reading and comparing the answer", judged.result.scorer),
-        ("Decoding", sampling),
         ("Changed from the protocol", changed),
+        ("Decoding", sampling),
         ("Samples a problem", samples),
-        ("Stop strings and limit", limits),
+        ("Scorer", judged.result.scorer),
         ("Truncated, empty, run-on", f"{forms.truncated} {cut}, {forms.empty} empty, "
                                      f"{forms.run_on} ran on, of {forms.n}"),
         ("Errors", f"{judged.result.error} of {judged.score.n}, left out of the accuracy, except "
@@ -595,6 +586,58 @@ def _packed(value: object) -> str:
     """Return a value as JSON, gzip in base64; the same value gives the same text."""
     body = json.dumps(value, separators=(",", ":")).encode()
     return base64.b64encode(gzip.compress(body, 6, mtime=0)).decode()
+
+
+def heatmap_page(runs: Sequence[Judged]) -> str:
+    """Return a page with a verifier's values token by token, as in appendix F of Cobbe et al. 2021.
+
+    It shows solutions of four kinds: correct and wrong ones that the verifier scores high, and
+    those that it scores low, each of another problem. Raises InputError if no completion has
+    values.
+    """
+    valued = [
+        (judged.name, each, each.valued)
+        for judged in runs
+        for each in judged.completions
+        if each.valued is not None and each.outcome != ERROR
+    ]
+    if not valued:
+        raise InputError(
+            f"no completion of {', '.join(repr(judged.name) for judged in runs)} has a verifier's "
+            "values; write them with `gradeschool verifier score --tokens`"
+        )
+    values = sorted(value for *_, one in valued for value in one.values)
+    edge, middle = len(values) // OUTSIDE, median(one.score for *_, one in valued)
+    low, high = values[edge], values[-1 - edge]
+
+    def colour(value: float) -> int:
+        """Return the colour of a value: 0 for low or less, BINS for high or more."""
+        return round(BINS * min(max((value - low) / max(high - low, 1e-9), 0.0), 1.0))
+
+    kinds = []
+    for words, is_right in (("Correct", True), ("Not correct", False)):
+        some = [item for item in valued if (item[1].outcome == CORRECT) is is_right]
+        some.sort(key=lambda item: -item[2].score)
+        for level, clearest in (
+            ("high", [item for item in some if item[2].score >= middle]),
+            ("low", [item for item in reversed(some) if item[2].score < middle]),
+        ):
+            by_problem: dict[str, Any] = {}
+            for item in clearest:
+                by_problem.setdefault(item[1].problem.id, item)
+            kinds.append((f"{words}, scored {level}", [*by_problem.values()][:EACH]))
+    return render(
+        "heatmap.html",
+        runs[0].name if len(runs) == 1 else f"{len(runs)} runs",
+        "A verifier’s value, token by token",
+        several=len(runs) > 1,
+        total=len(valued),
+        verifiers=list(dict.fromkeys(one.verifier for *_, one in valued)),
+        low=low,
+        high=high,
+        colour=colour,
+        kinds=kinds,
+    )
 
 
 def compared_with_first(
