@@ -11,6 +11,7 @@ from tests.support.command import Command
 from tests.support.command import folder as folder  # a fixture
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, status
+from tests.support.files import jsonl
 
 CHAT, COT = "recorded/sample#handwritten/chat", "recorded/sample#handwritten/cot"
 SAMPLE = ("-d", "sample", "--quiet")
@@ -103,6 +104,18 @@ def test_a_setting_that_the_server_refuses_ends_in_a_warning(
     assert ended.status == 0
     assert warning in ended.err
     assert [warning in record.message for record in caplog.records] == [True]
+
+
+def test_a_refused_request_needs_a_change_first(gradeschool: Command, tmp_path: Path) -> None:
+    def refuses(request: ReceivedRequest) -> Behaviour | None:
+        return status(400, "no") if "grapes" in str(request.body) else None
+
+    rows = [{"question": f"How many {each}?", "answer": "5"} for each in ("grapes", "pears")]
+    problems = jsonl(tmp_path / "p.jsonl", rows)
+    with fault_server(refuses) as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", tmp_path / "run")
+    assert ended.status == 3
+    assert "change what it names, then run the command again" in ended.err
 
 
 def test_a_scorer_that_fails_is_named_and_ends_with_3(gradeschool: Command, tmp_path: Path) -> None:

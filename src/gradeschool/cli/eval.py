@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import COUNT, FOLDER, FiniteRange, option
 from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import say
 
@@ -20,42 +21,38 @@ if TYPE_CHECKING:
 
 # Requests to a model.
 request_options = cli.with_options(
-    click.option("--system", metavar="TEXT",
-                 help="System message instead of the protocol's, \"\" for none."),
-    click.option("--shots", metavar="N|FILE",
-                 help="Number of examples in the prompt, or a JSONL file of them."),
+    option("--system", str, "System message instead of the protocol's, \"\" for none.",
+           metavar="TEXT"),
+    option("--shots", str, "Number of examples in the prompt, or a JSONL file of them.",
+           metavar="N|FILE"),
     cli.marks_option,
-    click.option("--temperature", type=cli.FiniteRange(0, 2),
-                 help="Temperature; by default that of the protocol."),
-    click.option("--top-p", type=cli.FiniteRange(0, 1),
-                 help="Nucleus mass; by default that of the protocol."),
-    click.option("--stop", multiple=True, metavar="TEXT",
-                 help="Stop string instead of the protocol's; may be repeated, \"\" for none."),
-    click.option("--max-tokens", type=click.IntRange(min=1),
-                 help="Length limit; by default that of the protocol."),
-    click.option("--seed", type=int, help="Seed of the first sample; sample i has seed + i."),
+    option("--temperature", FiniteRange(0, 2), "Temperature; by default that of the protocol."),
+    option("--top-p", FiniteRange(0, 1), "Nucleus mass; by default that of the protocol."),
+    option("--stop", str, "Stop string instead of the protocol's; may be repeated, \"\" for none.",
+           multiple=True, metavar="TEXT"),
+    option("--max-tokens", COUNT, "Length limit; by default that of the protocol."),
+    option("--seed", int, "Seed of the first sample; sample i has seed + i."),
     click.option("--calculator/--no-calculator", default=None,
                  help="Insert the results of annotations (<<48/2=24>>) while the model writes; "
                       "on by default for tiny."),
-    click.option("--connections", type=click.IntRange(1, 4096),
-                 help="Requests in flight; by default 16, raised to up to 256 if that is faster."),
+    option("--connections", click.IntRange(1, 4096), "Requests in flight; by default 16, raised to "
+           "up to 256 if that is faster."),
     click.option("--batch", is_flag=True, help="Use the Batch API: half the price, within a day."),
-    click.option("--timeout", type=cli.FiniteRange(min=0.1), default=600.0, show_default=True,
-                 help="Seconds to wait for one request."),
-    click.option("--price", metavar="IN/OUT",
-                 help="Dollars per million tokens: 2.50/10, or a .json file of models."),
-    click.option("--thinking", type=click.Choice(["on", "off"]),
-                 help="Let the model think before its answer, or not; by default as the server."),
-    click.option("--reasoning-effort", metavar="EFFORT",
-                 help="How much the model thinks: none, minimal, low, medium, high, xhigh."),
-    click.option("--extra-body", metavar="JSON", help="Further fields of each request, an object."),
-    click.option("--header", "headers", multiple=True, metavar="NAME=VALUE",
-                 help="Further header of each request, kept secret; may be repeated."),
-    click.option("--engine-args", multiple=True, metavar="NAME=VALUE",
-                 help="Argument of an engine here, may be repeated: for vllm/ of its LLM, for "
-                      "llama.cpp/ context, threads, gpu_layers."),
-    click.option("--max-cost", type=cli.FiniteRange(min=0), metavar="DOLLARS",
-                 help="Stop before the run costs more; it can be resumed. Needs --price."),
+    option("--timeout", FiniteRange(min=0.1), "Seconds to wait for one request.", default=600.0),
+    option("--price", str, "Dollars per million tokens: 2.50/10, or a .json file of models.",
+           metavar="IN/OUT"),
+    option("--thinking", ("on", "off"), "Let the model think before its answer, or not; by default "
+           "as the server."),
+    option("--reasoning-effort", str, "How much the model thinks: none, minimal, low, medium, "
+           "high, xhigh.", metavar="EFFORT"),
+    option("--extra-body", str, "Further fields of each request, an object.", metavar="JSON"),
+    option("--header headers", str, "Further header of each request, kept secret; may be repeated.",
+           multiple=True, metavar="NAME=VALUE"),
+    option("--engine-args", str, "Argument of an engine here, may be repeated: for vllm/ of its "
+           "LLM, for llama.cpp/ context, threads, gpu_layers.", multiple=True,
+           metavar="NAME=VALUE"),
+    option("--max-cost", FiniteRange(min=0), "Stop before the run costs more; it can be resumed. "
+           "Needs --price.", metavar="DOLLARS"),
 )  # fmt: skip
 
 
@@ -108,44 +105,37 @@ config_option = click.option(
 
 
 @click.command(cls=cli.Verb)
-@click.option("-m", "--model", "models", multiple=True, required=True, metavar="PROVIDER/NAME",
-              help="openai/NAME, http://HOST:PORT/v1[/NAME], anthropic/NAME, gemini/NAME, "
-                   "transformers/FOLDER, vllm/FOLDER, llama.cpp/FILE.gguf, recorded/FILE; or tiny, "
-                   "which comes with the package. Repeat it for several models.")  # fmt: skip
-@click.option("-p", "--protocol", "protocols", multiple=True, metavar="NAME",
-              help="A name of `gradeschool protocols list`, or your own mine.toml or mine.py:NAME; "
-                   "by default zero-shot/chat, for tiny openai/2021. May be repeated.")  # fmt: skip
+@option("-m --model models", str, "openai/NAME, http://HOST:PORT/v1[/NAME], anthropic/NAME, "
+        "gemini/NAME, transformers/FOLDER, vllm/FOLDER, llama.cpp/FILE.gguf, recorded/FILE; or "
+        "tiny, which comes with the package. Repeat it for several models.", multiple=True,
+        required=True, metavar="PROVIDER/NAME")  # fmt: skip
+@option("-p --protocol protocols", str, "A name of `gradeschool protocols list`, or your own "
+        "mine.toml or mine.py:NAME; by default zero-shot/chat, for tiny openai/2021. May be "
+        "repeated.", multiple=True, metavar="NAME")  # fmt: skip
 @cli.dataset_option
-@click.option("-n", "--limit", type=click.IntRange(min=1),
-              help="Use only the first N problems; of GSM8K, the first are easier than the "
-                   "rest.")  # fmt: skip
-@click.option("--random", type=click.IntRange(min=1), metavar="N",
-              help="Use a random sample of N problems, the same each time.")  # fmt: skip
-@click.option("--problems", metavar="FILE|IDS",
-              help="Use these problems: ids with commas, or a file with one a line.")  # fmt: skip
-@click.option("--until", type=cli.FiniteRange(0.1, 100), metavar="POINTS",
-              help="Use problems in random order, and stop when the headline scorer's interval is "
-                   "narrower than this.")  # fmt: skip
-@click.option("--judge", metavar="PROVIDER/NAME",
-              help="Model that reads what no rule reads, and is counted apart; for its prompt see "
-                   "`gradeschool protocols show gradeschool/judge`.")  # fmt: skip
-@click.option("--columns", metavar="ROLE=COLUMN,...",
-              help="Columns of the dataset: question, gold, id.")  # fmt: skip
-@click.option("--scorer", "scorers", multiple=True, metavar="NAME",
-              help="Scorer in place of the protocol's, such as a function of your own, "
-                   "mine.py:NAME; may be repeated, the headline first.")  # fmt: skip
-@click.option("-k", "--samples", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Completions for each problem; several are voted on.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False),
-              help="Run folder; by default runs/MODEL_PROTOCOL_DATASET. With several models or "
-                   "protocols, the folder of the run folders.")  # fmt: skip
+@option("-n --limit", COUNT, "Use only the first N problems; of GSM8K, the first are easier than "
+        "the rest.")  # fmt: skip
+@option("--random", COUNT, "Use a random sample of N problems, the same each time.", metavar="N")
+@option("--problems", str, "Use these problems: ids with commas, or a file with one a line.",
+        metavar="FILE|IDS")  # fmt: skip
+@option("--until", FiniteRange(0.1, 100), "Use problems in random order, and stop when the "
+        "headline scorer's interval is narrower than this.", metavar="POINTS")  # fmt: skip
+@option("--judge", str, "Model that reads what no rule reads, and is counted apart; for its prompt "
+        "see `gradeschool protocols show gradeschool/judge`.", metavar="PROVIDER/NAME")  # fmt: skip
+@option("--columns", str, "Columns of the dataset: question, gold, id.", metavar="ROLE=COLUMN,...")
+@option("--scorer scorers", str, "Scorer in place of the protocol's, such as a function of your "
+        "own, mine.py:NAME; may be repeated, the headline first.", multiple=True,
+        metavar="NAME")  # fmt: skip
+@option("-k --samples", COUNT, "Completions for each problem; several are voted on.", default=1)
+@option("-o --output", FOLDER, "Run folder; by default runs/MODEL_PROTOCOL_DATASET. With several "
+        "models or protocols, the folder of the run folders.")  # fmt: skip
 @request_options
 @click.option("--dry-run", is_flag=True,
               help="Print the number of requests and the cost; send nothing.")  # fmt: skip
 @config_option
-@click.option("--log", "loggers", multiple=True, type=click.Choice(["wandb", "mlflow"]),
-              help="Log the run to Weights & Biases or MLflow; may be repeated.")  # fmt: skip
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@option("--log loggers", ("wandb", "mlflow"), "Log the run to Weights & Biases or MLflow; may be "
+        "repeated.", multiple=True)  # fmt: skip
+@cli.quiet_option
 @cli.json_option
 def command(
     models: tuple[str, ...],
@@ -231,6 +221,7 @@ def job_fields(settings: dict[str, Any]) -> dict[str, Any]:
 
 Finished = Sequence[tuple["PreparedJob", "Evaluation"]]
 STATUSES = (0, 3, 2, 130)  # of runs, the mildest first
+ASK_AGAIN = ("http 408", "http 409", "http 425", "http 429")  # of the statuses 400 to 499
 
 
 def run_all(
@@ -302,28 +293,30 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
             completions = count(failing, "completion")
             texts.append(f"{result.scorer} fails on {completions}; why: gradeschool {why}")
             status = 3
-    again = "run the same command again to request them"
+    causes = [*results["errors"], *([evaluation.fatal.cause] if evaluation.fatal else ())]
+    again = "run the same command again"
+    if any(each.startswith("http 4") and each not in ASK_AGAIN for each in causes):
+        again = "the server refuses such requests: change what it names, then run the command again"
     if evaluation.fatal is not None:
         status = 2
-        texts.append(f"the run stopped: {evaluation.fatal}; run the same command again to resume")
+        texts.append(f"the run stopped: {evaluation.fatal}; {again} to resume")
     elif evaluation.interrupted:
         status = 130
-        texts.append(f"interrupted with {missing} samples left; {again}")
+        texts.append(f"interrupted with {missing} samples left; {again} to request them")
     elif evaluation.over_budget:
         texts.append(f"{missing} samples were not requested, because of --max-cost; run the same "
                      "command with a larger one to resume")  # fmt: skip
     elif failed := results["failed"]:
-        causes = ", ".join(f"{n} {cause}" for cause, n in results["errors"].items())
-        text = (
-            f"{count(failed, 'sample')} failed ({causes}), such as: {evaluation.example}; {again}"
-        )
+        counted = ", ".join(f"{n} {cause}" for cause, n in results["errors"].items())
+        text = (f"{count(failed, 'sample')} failed ({counted}), such as: {evaluation.example}; "
+                f"{again} to request them")  # fmt: skip
         headline = evaluation.score.scorers[0]
         if headline.judged:
             low = percent(headline.correct / (headline.judged + headline.error))
             text += f". Accuracies leave them out; {low} of all would be right if they were wrong"
         texts.append(text)
     elif missing:
-        texts.append(f"{missing} samples have no answer; {again}")
+        texts.append(f"{missing} samples have no answer; {again} to request them")
     for text in texts:
         cli.warn(f"{run}{text}")
     return status

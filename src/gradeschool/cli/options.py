@@ -117,6 +117,14 @@ def options_as_typed(dataset: str | None) -> str:
     return "".join([" --in-order" * given["in_order"], *words])
 
 
+def option(names: str, kind: Any, help: str, **more: Any) -> Callable[[Any], Any]:
+    """Return an option that shows its default; kind: its type, or the names of its choices."""
+    if isinstance(kind, tuple):
+        kind = click.Choice(kind)
+    more.setdefault("show_default", more.get("default") is not None)
+    return click.option(*names.split(), type=kind, help=help, **more)
+
+
 def with_options(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds options to a command, in the order of --help."""
 
@@ -144,6 +152,9 @@ class FiniteRange(click.FloatRange):
         return "" if self.min is None and self.max is None else super()._describe_range()
 
 
+COUNT = click.IntRange(min=1)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
 dataset_option = click.option(
     "-d", "--dataset",
     help="Dataset: a name from `gradeschool data list`; a JSONL, CSV or Parquet file or its "

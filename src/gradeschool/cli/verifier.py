@@ -11,6 +11,7 @@ import click
 
 from gradeschool.atomic import require_new, write_file
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import COUNT, FOLDER, option, quiet_option
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
     from gradeschool.verifier.train import TrainingJob
 
 Option = Callable[[Any], Any]  # a decorator of commands
-COUNT, POSITIVE = click.IntRange(min=1), cli.FiniteRange(min=0, min_open=True)
+POSITIVE = cli.FiniteRange(min=0, min_open=True)
 SEED = click.IntRange(0, cli.MOST_SEED)
-FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 MODEL_FORMS = "FOLDER|FILE.gguf|tiny"
 TRACKERS = ("wandb", "mlflow", "tensorboard")
@@ -30,20 +30,11 @@ NEW_MODEL: dict[str, Any] = {
 }  # fmt: skip
 
 
-def option(names: str, kind: Any, help: str, **more: Any) -> Option:
-    """Return an option that shows its default; kind: its type, or the names of its choices."""
-    if isinstance(kind, tuple):
-        kind = click.Choice(kind)
-    more.setdefault("show_default", more.get("default") is not None)
-    return click.option(*names.split(), type=kind, help=help, **more)
-
-
 def switch(name: str, help: str) -> Option:
     """Return an option without a value."""
     return click.option(name, is_flag=True, default=None, help=help)
 
 
-quiet_option = switch("--quiet", "Show no progress.")
 limit_option = option("-n --limit", COUNT, "Use only the first N problems.")
 seed_option = option("--seed", SEED, "Random seed.", default=0)
 form_option = option(
