@@ -74,7 +74,7 @@ def command(
     if labels and votes:
         raise click.UsageError("--vote counts the dataset's own labels; leave --labels out")
     if output is not None:
-        from gradeschool.scoring.verdict_table import check_table, verdict_table
+        from gradeschool.scoring.score import check_table, verdict_table
 
         check_table(output)
     chosen = choose_scorers(names) if names else []

@@ -348,10 +348,7 @@ def _unpacked(item: Any) -> Any:
 
 def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
     """Yield the rows of CSV; the separator is detected in the header."""
-    start = file.read(2)
-    file.seek(0)
-    utf_16 = start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # Excel's "Unicode text"
-    text = io.TextIOWrapper(file, encoding="utf-16" if utf_16 else "utf-8-sig", newline="")
+    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     csv.field_size_limit(LARGEST_ROW)
     number = 1
     try:
@@ -359,8 +356,6 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         header = next(lines, "")
         is_tsv = "\t" in header and name.removesuffix(".gz").endswith(CSV[1:])
         separator = "\t" if is_tsv else max(SEPARATORS, key=header.count)
-        if header[:4] == "sep=":  # Excel's own line
-            separator, header = header[4:5], next(lines, "")
         reader = csv.reader(chain([header], lines), delimiter=separator, strict=True)
         columns = next(reader, [])
         _check_columns(columns, f"the CSV file {name!r}")

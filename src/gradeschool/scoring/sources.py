@@ -6,6 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Generator, Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -206,25 +207,20 @@ def _is_pattern(name: str) -> bool:
 
 
 def named_files(name: str) -> tuple[Path, ...]:
-    """Return the files of a table; raises InputError for no files."""
+    """Return the files of a table; raises InputError for no files.
+
+    A folder is the table of its Parquet or Arrow files, or of those of its test split.
+    """
     path = Path(name)
     if _is_pattern(name):
         if parts := tuple(sorted(Path(file) for file in glob.glob(name))):  # noqa: PTH207
             return parts
         raise InputError(f"no file matches the pattern {name!r}; correct it")
-    if os.path.isdir(path) and not (path / COMPLETIONS_FILE).is_file():  # noqa: PTH112
-        return _table_in(path) or (path,)
-    return (path,)
-
-
-def _table_in(folder: Path) -> tuple[Path, ...]:
-    """Return the Parquet or Arrow files of a folder, or of the only possible split inside it.
-
-    `datasets` saves a folder of Arrow files, or one such folder for each split.
-    """
-    for pattern in PARTS:
+    if not os.path.isdir(path) or (path / COMPLETIONS_FILE).is_file():  # noqa: PTH112
+        return (path,)
+    for folder, pattern in product((path, path / TEST_SPLIT, path / "data"), PARTS):
         if parts := tuple(sorted(folder.glob(pattern))):
-            others = [path.name for path in sorted(folder.iterdir()) if path.suffix in OTHER_TABLES]
+            others = [each.name for each in sorted(folder.iterdir()) if each.suffix in OTHER_TABLES]
             if others:
                 raise InputError(
                     f"{str(folder)!r} contains tables of several kinds, such as {parts[0].name!r} "
@@ -232,12 +228,7 @@ def _table_in(folder: Path) -> tuple[Path, ...]:
                     f"{str(folder / pattern)!r}"
                 )
             return parts
-    inside = {path: _table_in(path) for path in sorted(folder.iterdir()) if path.is_dir()}
-    tables = {path: parts for path, parts in inside.items() if parts}
-    if len(tables) > 1 and folder / TEST_SPLIT not in tables:
-        names = ", ".join(repr(str(path)) for path in tables)
-        raise InputError(f"{str(folder)!r} contains several tables; give one of {names}")
-    return next((tables[path] for path in (folder / TEST_SPLIT, *tables) if path in tables), ())
+    return (path,)
 
 
 def no_such_run(file: str, run: str, runs: Iterable[str]) -> InputError:
