@@ -16,7 +16,6 @@ from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.models.choose import choose_model
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.models.llama_cpp import LlamaCppModel
-from gradeschool.models.transformers_model import TransformersModel
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
@@ -28,7 +27,7 @@ def test_greedy_text_is_that_of_transformers(tiny_model: Path) -> None:
     skip_without(SERVER_NEEDS, "a model run by llama.cpp")
     same_requests = requests(prompts("text"), GREEDY)
     here = answers(choose_model(f"llama.cpp/{tiny_model / GGUF_NAME}"), same_requests)
-    assert texts(here) == texts(answers(TransformersModel(str(tiny_model)), same_requests))
+    assert texts(here) == texts(answers(choose_model(f"transformers/{tiny_model}"), same_requests))
 
 
 def test_the_server_ends_with_the_run_and_the_identity_names_no_port(shipped_gguf: Path) -> None:

@@ -9,7 +9,6 @@ from gradeschool.completion import Decoding, Finish, Prompt
 from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.choose import choose_model
-from gradeschool.models.transformers_model import TransformersModel
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import MODEL_NEEDS, skip_without
@@ -26,14 +25,14 @@ def test_greedy_text_is_that_of_the_served_model(
     same_requests = requests(prompts(form), GREEDY if form == "text" else CHAT)
     served = texts(answers(choose_model(tiny_url), same_requests))
     assert len(set(served)) > len(served) / 2
-    assert texts(answers(TransformersModel(str(tiny_model)), same_requests)) == served
+    assert texts(answers(choose_model(f"transformers/{tiny_model}"), same_requests)) == served
 
 
 def test_finish_and_usage(tiny_model: Path) -> None:
     mixed = requests(prompts("text")[:2], Decoding(max_tokens=5))
     mixed += requests(prompts("text")[2:4], Decoding(max_tokens=300))
     mixed += requests(prompts("text")[4:6], Decoding(max_tokens=300, stop=(" ",)))
-    replies = answers(TransformersModel(str(tiny_model)), mixed)
+    replies = answers(choose_model(f"transformers/{tiny_model}"), mixed)
     assert all(isinstance(reply, Reply) for reply in replies)
     finishes = [reply.finish for reply in replies if isinstance(reply, Reply)]
     assert finishes == [Finish.LENGTH] * 2 + [Finish.STOP] * 4
@@ -49,7 +48,9 @@ def test_a_seed_repeats_a_sample_and_another_sample_differs(tiny_model: Path) ->
         Request(Problem.from_gold("18"), prompt, drawn, str(number), number % 2)
         for number in range(4)
     ]
-    first, second, again, twice = texts(answers(TransformersModel(str(tiny_model)), repeated))
+    first, second, again, twice = texts(
+        answers(choose_model(f"transformers/{tiny_model}"), repeated)
+    )
     assert (first, second) == (again, twice)
     assert first != second
 
@@ -57,7 +58,7 @@ def test_a_seed_repeats_a_sample_and_another_sample_differs(tiny_model: Path) ->
 def test_a_prompt_that_does_not_fit_fails_alone(tiny_model: Path) -> None:
     long = Prompt(text="How many apples are there? " * 2_000)
     fits, fails = answers(
-        TransformersModel(str(tiny_model)), requests([prompts("text")[0], long], GREEDY)
+        choose_model(f"transformers/{tiny_model}"), requests([prompts("text")[0], long], GREEDY)
     )
     assert isinstance(fits, Reply)
     assert isinstance(fails, ModelError)

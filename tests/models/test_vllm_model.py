@@ -15,7 +15,8 @@ from gradeschool import Problem
 from gradeschool.completion import Decoding, Finish, Prompt, Usage
 from gradeschool.errors import ModelError
 from gradeschool.models import vllm_model
-from gradeschool.models.base import Reply, Request, Take
+from gradeschool.models.base import Reply, Request
+from gradeschool.models.local import Take
 from gradeschool.models.vllm_model import VllmEngine, load
 from tests.support.lent_modules import lend_vllm
 
@@ -132,7 +133,7 @@ def test_an_engine_is_loaded_for_its_device(
 
     monkeypatch.setattr(sys.modules["vllm"], "LLM", start, raising=False)
     monkeypatch.setattr(vllm_model, "best_device", lambda: device)
-    assert load(calculator, tmp_path).positions == POSITIONS
+    assert load(tmp_path, calculator).positions == POSITIONS
     assert given == {
         "model": str(tmp_path),
         "dtype": {"cpu": "float32", "cuda": "bfloat16"}[device],

@@ -67,7 +67,7 @@ class AnthropicModel(Endpoint):
             **self._extra,
         }
 
-    def reply_to(self, request: Request, answer: dict[str, Any]) -> Reply:
+    def read_reply(self, answer: Mapping[str, Any], request: Request) -> Reply:
         """Return the reply in an answer; the reason of its end keeps Anthropic's own word.
 
         Its `deviations` say that there is no seed, and what limit took the place of none.

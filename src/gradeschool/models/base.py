@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Self
 
 from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
-from gradeschool.errors import ModelError
 from gradeschool.problem import Problem
 
 
@@ -78,99 +74,3 @@ class Model:
 
     def stop(self) -> None:
         """Give up the requests in flight if they cost nothing to repeat."""
-
-
-# Ended requests, each with its reply or its error.
-Results = list[tuple[Request, Reply | ModelError]]
-# Returns up to this many collected requests without waiting; [] if there are none.
-Take = Callable[[int], list[Request]]
-
-
-class Engine(Protocol):
-    """A loaded model that writes many requests at a time."""
-
-    def write(self, take: Take) -> Generator[Results, None, None]:
-        """Yield results in any order as they end; return when nothing is left to take or write.
-
-        Each request that was taken ends once. The engine may take more requests
-        between two results, and should yield an empty list from time to time: this is where it is
-        closed if the run stops.
-        """
-
-
-class Collector(Model):
-    """Collects the requests in flight for an engine, which writes them in a thread.
-
-    load: returns the engine; called in the thread before the first request.
-    """
-
-    connections = 4096
-
-    def __init__(self, load: Callable[[], Engine]) -> None:
-        self._load = load
-        self._engine: Engine | None = None
-        self._waiting: list[Request] = []
-        self._ends: dict[int, asyncio.Future[Reply]] = {}  # by id of the request
-        self._writing: asyncio.Task[None] | None = None
-        self._stopping = asyncio.Event()
-        # One thread: an engine may be bound to the thread that loaded it.
-        self._thread = ThreadPoolExecutor(1)
-
-    async def complete(self, request: Request) -> Reply:
-        """Return the reply to a request; raises ModelError."""
-        end: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._ends[id(request)] = end
-        self._waiting.append(request)
-        if self._writing is None or self._writing.done():
-            self._writing = asyncio.create_task(self._write())
-        try:
-            return await end
-        finally:
-            del self._ends[id(request)]
-
-    def stop(self) -> None:
-        """Give up all requests in flight: `complete` raises CancelledError."""
-        self._stopping.set()
-        for end in self._ends.values():
-            end.cancel()
-
-    async def __aexit__(self, *exc: object) -> None:
-        """Stop, wait for the thread, and release the engine."""
-        self.stop()
-        if self._writing is not None:
-            await asyncio.wait([self._writing])
-        self._thread.shutdown()
-        self._engine = None
-
-    def _take(self, most: int) -> list[Request]:
-        taken, self._waiting = self._waiting[:most], self._waiting[most:]
-        return taken
-
-    async def _write(self) -> None:
-        """Write the waiting requests and those that arrive meanwhile."""
-        await asyncio.sleep(0.01)  # requests are sent one after the other
-        loop = asyncio.get_running_loop()
-        try:
-            if self._engine is None:
-                self._engine = await loop.run_in_executor(self._thread, self._load)
-            while self._waiting and not self._stopping.is_set():
-                results = self._engine.write(self._take)
-                while (
-                    ended := await loop.run_in_executor(self._thread, next, results, None)
-                ) is not None:
-                    for request, reply in ended:
-                        end = self._ends.get(id(request))
-                        if end is None or end.done():
-                            continue
-                        if isinstance(reply, ModelError):
-                            end.set_exception(reply)
-                        else:
-                            end.set_result(reply)
-                    if self._stopping.is_set():
-                        await loop.run_in_executor(self._thread, results.close)
-                        break
-                    await asyncio.sleep(0)  # the next requests are sent
-        except Exception as error:  # noqa: BLE001  (every request in flight ends with it)
-            for end in self._ends.values():
-                if not end.done():
-                    end.set_exception(error)

@@ -90,9 +90,11 @@ def choose_model(
 
         return RecordedModel(name)
     if provider == "transformers" and name:
-        from gradeschool.models.transformers_model import TransformersModel
+        from gradeschool.models.local import LocalModel
+        from gradeschool.models.transformers_model import load
 
-        return TransformersModel(name, calculator, options.get("thinking"))
+        needs, thinking = ("torch", "transformers"), options.get("thinking")
+        return LocalModel(name, "transformers", needs, "local", load, calculator, thinking)
     if provider == "vllm" and name:
         from gradeschool.models.vllm_model import VllmModel
 

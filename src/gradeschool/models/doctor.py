@@ -192,7 +192,8 @@ class Probe(Endpoint):
     async def hidden_penalty(self) -> Finding:
         """Check whether greedy texts do not change when every penalty is explicitly turned off."""
         for names in (PENALTIES, PENALTIES[:2]):  # all, or OpenAI's own
-            answer = await self.form(**{name: NEUTRAL[name] for name in names})
+            off: dict[str, Any] = {name: NEUTRAL[name] for name in names}
+            answer = await self.form(**off)
             if answer.status == 200:
                 break
         else:

@@ -113,6 +113,7 @@ class Endpoint(Model):
 
     speaks_openai = True
     chat_path = "/chat/completions"
+    read_reply: Callable[[Mapping[str, Any], Request], Reply] = staticmethod(reply_in)
 
     def __init__(
         self,
@@ -189,14 +190,15 @@ class Endpoint(Model):
         with suppress(ModelError, TimeoutError, KeyError, TypeError, ValueError, AttributeError):
             async with asyncio.timeout(FACTS_SECONDS):
                 listed = (await self.call("GET", "/models"))["data"]
-            entry = {entry["id"]: entry for entry in listed}[self.model]
-            facts["engine"] = ENGINES.get(str(entry.get("owned_by", "")), "")
-            if facts["engine"] == LLAMA_CPP:
+            [entry] = (each for each in listed if each["id"] == self.model)
+            if engine := ENGINES.get(str(entry.get("owned_by", ""))):
+                facts["engine"] = engine
+            if engine == LLAMA_CPP:
                 facts |= {"kv_cache": UNKNOWN, "flash_attention": UNKNOWN}
             precision = str((entry.get("meta") or {}).get("ftype", ""))
-            precision = precision.removeprefix("(guessed) ").removeprefix("all ")
-            facts["precision"] = precision[:LONGEST_FACT]
-        return {name: fact for name, fact in facts.items() if fact}
+            if precision := precision.removeprefix("(guessed) ").removeprefix("all "):
+                facts["precision"] = precision[:LONGEST_FACT]
+        return facts
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply to a request; raises ModelError.
@@ -236,7 +238,7 @@ class Endpoint(Model):
                 left = max(0, decoding.max_tokens - (written or 0))
             if ended or left == 0:
                 finish, deviations = reply.finish if ended else Finish.LENGTH, reply.deviations
-                if text.strip():  # why the last part is empty says nothing of the whole
+                if deviations and text.strip():  # an empty last part says nothing of all
                     deviations = tuple(each for each in deviations if each not in REMEDIES)
                 return replace(reply, text=text, finish=finish, usage=Usage(read, written),
                                requests=number + 1, deviations=deviations)  # fmt: skip
@@ -288,16 +290,12 @@ class Endpoint(Model):
                 raise TransientError(
                     "stale reply", f"{self.base} sent a reply that belongs to no request: id {id!r}"
                 )
-        reply = self.reply_to(request, answer)
+        reply = self.read_reply(answer, request)
         if not refused:
             return reply
         # A limit under another name is the same limit.
         words = [f"{name} refused" for name in sorted(refused - {LENGTH})]
         return replace(reply, deviations=(*reply.deviations, *words))
-
-    def reply_to(self, request: Request, answer: dict[str, Any]) -> Reply:
-        """Return the reply in a server's parsed answer; raises ModelError."""
-        return reply_in(answer, request)
 
     def body_of(self, request: Request, refused: frozenset[str] | None = None) -> dict[str, Any]:
         """Return the body of a request.

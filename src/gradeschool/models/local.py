@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.machine import best_device
-from gradeschool.models.base import Collector, Engine
+from gradeschool.models.base import Model, Reply, Request
 from gradeschool.models.chat_template import check_thinking
 
 # The length of a long chain of thought, for protocols without a limit.
@@ -29,15 +32,36 @@ LARGE_WEIGHTS = 1 << 26
 BFLOAT16_CAPABILITIES = ("amx_bf16", "avx512_bf16")  # as torch names them
 
 
-class LocalModel(Collector):
+# Ended requests, each with its reply or its error.
+Results = list[tuple[Request, Reply | ModelError]]
+# Returns up to this many collected requests without waiting; [] if there are none.
+Take = Callable[[int], list[Request]]
+
+
+class Engine(Protocol):
+    """A loaded model that writes many requests at a time."""
+
+    def write(self, take: Take) -> Generator[Results, None, None]:
+        """Yield results in any order as they end; return when nothing is left to take or write.
+
+        Each request that was taken ends once. The engine may take more requests
+        between two results, and should yield an empty list from time to time: this is where it is
+        closed if the run stops.
+        """
+
+
+class LocalModel(Model):
     """A model from a folder, or from the Hugging Face cache by name; nothing is downloaded.
 
-    library, needs, extra: the library that runs it, the modules that it imports, and the extra that
-    installs them. load: returns the engine of a folder; called at the first request. calculator:
-    the engine writes the results of annotations. thinking: the switch of the chat template, None to
-    leave it. Raises InputError if there is no such model or no such switch, MissingExtraError if
-    the library is not installed.
+    It collects the requests in flight for an engine, which writes them in a thread. library, needs,
+    extra: the library that runs it, the modules that it imports, and the extra that installs them.
+    load: returns the engine of a folder, with calculator and thinking; called in the thread before
+    the first request. calculator: the engine writes the results of annotations. thinking: the
+    switch of the chat template, None to leave it. Raises InputError if there is no such model or no
+    such switch, MissingExtraError if the library is not installed.
     """
+
+    connections = 4096
 
     def __init__(
         self,
@@ -45,7 +69,7 @@ class LocalModel(Collector):
         library: str,
         needs: Sequence[str],
         extra: str,
-        load: Callable[[Path], Engine],
+        load: Callable[[Path, bool, bool | None], Engine],
         calculator: bool = False,
         thinking: bool | None = None,
     ) -> None:
@@ -60,7 +84,71 @@ class LocalModel(Collector):
         if calculator:
             self.identity += " with the calculator"
             self.name += "+calculator"
-        super().__init__(lambda: load(self.folder))
+        self._load = partial(load, self.folder, calculator, thinking)
+        self._engine: Engine | None = None
+        self._waiting: list[Request] = []
+        self._ends: dict[int, asyncio.Future[Reply]] = {}  # by id of the request
+        self._writing: asyncio.Task[None] | None = None
+        self._stopping = asyncio.Event()
+        # One thread: an engine may be bound to the thread that loaded it.
+        self._thread = ThreadPoolExecutor(1)
+
+    async def complete(self, request: Request) -> Reply:
+        """Return the reply to a request; raises ModelError."""
+        end: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._ends[id(request)] = end
+        self._waiting.append(request)
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        try:
+            return await end
+        finally:
+            del self._ends[id(request)]
+
+    def stop(self) -> None:
+        """Give up all requests in flight: `complete` raises CancelledError."""
+        self._stopping.set()
+        for end in self._ends.values():
+            end.cancel()
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Stop, wait for the thread, and release the engine."""
+        self.stop()
+        if self._writing is not None:
+            await asyncio.wait([self._writing])
+        self._thread.shutdown()
+        self._engine = None
+
+    def _take(self, most: int) -> list[Request]:
+        taken, self._waiting = self._waiting[:most], self._waiting[most:]
+        return taken
+
+    async def _write(self) -> None:
+        """Write the waiting requests and those that arrive meanwhile."""
+        await asyncio.sleep(0.01)  # requests are sent one after the other
+        run = partial(asyncio.get_running_loop().run_in_executor, self._thread)
+        try:
+            if self._engine is None:
+                self._engine = await run(self._load)
+            while self._waiting and not self._stopping.is_set():
+                results = self._engine.write(self._take)
+                while (ended := await run(next, results, None)) is not None:
+                    for request, reply in ended:
+                        end = self._ends.get(id(request))
+                        if end is None or end.done():
+                            continue
+                        if isinstance(reply, ModelError):
+                            end.set_exception(reply)
+                        else:
+                            end.set_result(reply)
+                    if self._stopping.is_set():
+                        await run(results.close)
+                        break
+                    await asyncio.sleep(0)  # the next requests are sent
+        except Exception as error:  # noqa: BLE001  (every request in flight ends with it)
+            for end in self._ends.values():
+                if not end.done():
+                    end.set_exception(error)
 
     def check_chat(self, protocol: str) -> None:
         """Raise InputError if the protocol needs a chat template and the model has none."""

@@ -12,7 +12,6 @@ import hashlib
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,10 @@ from gradeschool.completion import Finish, Usage, cut_at
 from gradeschool.errors import InputError, ModelError
 from gradeschool.machine import best_device, free_memory
 from gradeschool.models.annotations import Annotations
-from gradeschool.models.base import Reply, Request, Results, Take
+from gradeschool.models.base import Reply, Request
 from gradeschool.models.local import (
-    LocalModel,
+    Results,
+    Take,
     encode_prompt,
     load_model,
     load_tokenizer,
@@ -40,21 +40,12 @@ STEPS = 128  # places by which keys and values grow
 TAIL = 16  # tokens that are searched for a stop string
 
 
-class TransformersModel(LocalModel):
-    """A causal language model.
+class TransformersEngine:
+    """A loaded causal language model that writes batches of rows.
 
     A sample depends only on the weights, the prompt, its number and the seed (default 0). Rounding
-    may differ with the other rows of a batch.
+    may differ with the other rows of a batch. rows: maximum number in a batch.
     """
-
-    def __init__(self, spec: str, calculator: bool = False, thinking: bool | None = None) -> None:
-        load = partial(TransformersEngine.load, calculator, thinking=thinking)
-        needs = ("torch", "transformers")
-        super().__init__(spec, "transformers", needs, "local", load, calculator, thinking)
-
-
-class TransformersEngine:
-    """A loaded model that writes batches of rows. rows: maximum number in a batch."""
 
     def __init__(
         self,
@@ -78,14 +69,6 @@ class TransformersEngine:
         self._takes_positions = "position_ids" in known
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
 
-    @classmethod
-    def load(
-        cls, calculator: bool, folder: Path, thinking: bool | None = None
-    ) -> TransformersEngine:
-        """Load a folder's model, on a GPU if there is one."""
-        model = load_model(folder, best_device())
-        return cls(model, load_tokenizer(folder), calculator, thinking=thinking)
-
     def write(self, take: Take) -> Generator[Results, None, None]:
         """Yield results as they end; see `Engine`."""
         import torch
@@ -107,18 +90,12 @@ class TransformersEngine:
                 while rows:
                     most = self._most(rows)
                     part, rows = rows[:most], rows[most:]
-                    try:
-                        yield from self._write_batch(part)
-                    except torch.OutOfMemoryError as error:
-                        torch.cuda.empty_cache()
-                        if len(part) == 1:
-                            raise InputError(
-                                "the model does not fit into the GPU's memory with one row; give "
-                                "a smaller --max-tokens"
-                            ) from error
-                        self.rows = len(part) // 2
-                        rows += [SampleRow(row.request, row.prompt, row.limit)
-                                 for row in part if not row.ended]  # fmt: skip
+                    yield from self._write_batch(part)
+        except torch.OutOfMemoryError as error:
+            raise InputError(
+                "the model does not fit into the GPU's memory; give fewer --connections or a "
+                "smaller --max-tokens"
+            ) from error
         finally:
             torch.set_num_threads(threads)
 
@@ -215,6 +192,12 @@ class TransformersEngine:
         whole = kept == text and ids is row.written
         finish = Finish.LENGTH if whole else Finish.STOP
         return Reply(kept, finish, Usage(len(row.prompt), len(row.written)))
+
+
+def load(folder: Path, calculator: bool, thinking: bool | None) -> TransformersEngine:
+    """Load a folder's model, on a GPU if there is one."""
+    model = load_model(folder, best_device())
+    return TransformersEngine(model, load_tokenizer(folder), calculator, thinking=thinking)
 
 
 @dataclass(slots=True)

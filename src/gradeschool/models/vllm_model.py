@@ -12,8 +12,8 @@ from typing import Any
 from gradeschool.completion import Usage, finish_of
 from gradeschool.errors import InputError, ModelError
 from gradeschool.machine import best_device
-from gradeschool.models.base import Reply, Request, Results, Take
-from gradeschool.models.local import LocalModel, encode_prompt, room_for
+from gradeschool.models.base import Reply, Request
+from gradeschool.models.local import LocalModel, Results, Take, encode_prompt, room_for
 
 # vLLM forms batches itself and takes a new request when another ends; this many are queued.
 AHEAD = 4096
@@ -38,17 +38,17 @@ class VllmModel(LocalModel):
             raise InputError(
                 f"--engine-args {', '.join(sorted(taken))} is set by eval; leave it out"
             )
-        starts = partial(load, calculator, arguments=given, thinking=thinking)
+        starts = partial(load, arguments=given)
         super().__init__(spec, "vllm", ("vllm",), "vllm", starts, calculator, thinking)
         if given:
             self.identity += f" with {json.dumps(given, sort_keys=True)}"
 
 
 def load(
-    calculator: bool,
     folder: Path,
-    arguments: Mapping[str, Any] | None = None,
+    calculator: bool,
     thinking: bool | None = None,
+    arguments: Mapping[str, Any] | None = None,
 ) -> VllmEngine:
     """Load a model from a folder; code in the folder is not run.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import NormalDist
+from threading import current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ from gradeschool.scoring.table import (
     choose_scorers,
     tally_by_problem,
 )
-from gradeschool.signals import on_interrupt
+from gradeschool.signals import SIGNALS
 
 if TYPE_CHECKING:
     from gradeschool.runs.cost import Budget
@@ -219,11 +220,17 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
                 )
             session = Session(prepared, store, scorers, show)
             show(session, "")
-            with on_interrupt(session.interrupt):
-                try:
-                    await session.send(manifest)
-                except FatalModelError as error:
-                    fatal = error
+            loop = asyncio.get_running_loop()
+            numbers = SIGNALS if current_thread() is main_thread() else ()
+            for number in numbers:
+                loop.add_signal_handler(number, session.interrupt)
+            try:
+                await session.send(manifest)
+            except FatalModelError as error:
+                fatal = error
+            finally:
+                for number in numbers:
+                    loop.remove_signal_handler(number)
             requests, answered, rows = session.requests, session.answered(), store.completions
             score, curve, results = summarise(model.name, scorers, requests, rows, session.known)
             results["seconds"] = round(monotonic() - started, 3)

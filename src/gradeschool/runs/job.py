@@ -303,7 +303,7 @@ def select_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
     more than one choice, and for ids that the dataset does not have.
     """
     problems = dataset.problems
-    if sum(choice is not None for choice in (job.limit, job.random, job.problems)) > 1:
+    if (job.limit, job.random, job.problems).count(None) < 2:
         raise InputError("give one of -n, --random and --problems")
     if job.problems is not None:
         text = job.problems

@@ -27,7 +27,7 @@ from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.score import ScoredRow, score_batch
 from gradeschool.scoring.sources import Source, no_such_run
 from gradeschool.scoring.table import ScorerSet, choose_scorers
-from gradeschool.signals import keeping_handler
+from gradeschool.signals import keeping_handlers
 
 HEAD = 1024  # rows that show how a file is read
 CHECKED = 256  # batches of a local file that are read here too, for the checks over whole files
@@ -88,7 +88,7 @@ def _ray_session() -> Iterator[Any]:
         if not address:
             options = {"include_dashboard": False, "object_store_memory": STORE_BYTES}
         try:
-            with keeping_handler(signal.SIGTERM):
+            with keeping_handlers(signal.SIGTERM):
                 ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
         except (ConnectionError, ValueError) as error:
             raise InputError(f"cannot join Ray at RAY_ADDRESS={address!r}: {error}") from error
