@@ -257,12 +257,13 @@ def label_run(
             if reference is not None and each.text not in known:
                 known[each.text] = label_steps(each.text, problem, reference)
             elif reference is None:
-                steps = split_steps(each.text)
-                marks = [reached[problem.id, _begun(steps, end)] for end in range(1, len(steps))]
-                marks.append(each.right)
-                wrong = marks.index(False) if False in marks else NO_ERROR
-                reason = "" if wrong == NO_ERROR else NOT_REACHED
-                known[each.text] = StepLabels(steps, wrong, reason)
+                lines = split_steps(each.text)
+                marks = [reached[problem.id, _begun(lines, end)] for end in range(1, len(lines))]
+                wrong = [*marks, each.right, False].index(False)
+                is_right = wrong > len(marks)
+                known[each.text] = StepLabels(
+                    lines, NO_ERROR if is_right else wrong, "" if is_right else NOT_REACHED
+                )
             steps, first_wrong, reason = known[each.text]
             yield {
                 "key": each.key, "problem_id": problem.id, "sample": each.sample,
