@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.datasets.sources import SOURCES
+from gradeschool.datasets.files import SOURCES
 from tests.support.command import Command, run_script
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl

@@ -11,7 +11,7 @@ import pytest
 
 from gradeschool import load_dataset
 from gradeschool.datasets import files, load
-from gradeschool.datasets.sources import SOURCES, DatasetSource
+from gradeschool.datasets.files import SOURCES, DatasetSource
 from gradeschool.errors import DataError
 from tests.support.command import gradeschool as gradeschool
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture

@@ -12,8 +12,8 @@ import pytest
 
 from gradeschool import Problem, load_dataset, load_gsm8k, parse_gsm8k_answer
 from gradeschool.datasets import files, load
+from gradeschool.datasets.files import ALIASES, SOURCES
 from gradeschool.datasets.load import config_shots
-from gradeschool.datasets.sources import ALIASES, SOURCES
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 

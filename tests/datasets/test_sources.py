@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool import Problem, load_dataset
-from gradeschool.datasets.sources import SOURCES
+from gradeschool.datasets.files import SOURCES
 from tests.conftest import SHARED
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 

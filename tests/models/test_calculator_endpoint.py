@@ -13,7 +13,7 @@ import pytest
 from gradeschool import Problem
 from gradeschool.calculator import evaluate, format_result
 from gradeschool.completion import Decoding, Finish, Prompt
-from gradeschool.datasets.fresh.generate import fresh_problems
+from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.errors import TransientError
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.models.choose import choose_model

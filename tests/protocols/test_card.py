@@ -3,7 +3,7 @@
 import pytest
 
 from gradeschool import Problem, all_protocols, all_scorers
-from gradeschool.datasets.sources import SOURCES
+from gradeschool.datasets.files import SOURCES
 from gradeschool.protocols.card import (
     describe_protocol,
     describe_scorer,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gradeschool import Problem
 from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.datasets.fresh.generate import fresh_problems
+from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.models.base import Model, Reply, Request
 
 PROMPTS = 20

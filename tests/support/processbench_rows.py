@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gradeschool.datasets.sources import SOURCES
+from gradeschool.datasets.files import SOURCES
 
 
 @pytest.fixture

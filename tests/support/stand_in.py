@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from gradeschool.datasets import load, platinum
-from gradeschool.datasets.sources import SOURCES
+from gradeschool.datasets.files import SOURCES
 from gradeschool.protocols.registry import all_protocols
 
 SEED = 20211027

@@ -29,8 +29,7 @@ def command() -> None:
 @cli.json_option
 def list_command(as_json: bool) -> None:
     """List the named datasets and where each one is stored."""
-    from gradeschool.datasets.files import find_file
-    from gradeschool.datasets.sources import SOURCES
+    from gradeschool.datasets.files import SOURCES, find_file
     from gradeschool.errors import DataError
 
     names = ("name", "rows", "sha256", "url", "licence", "language", "golds", "summary")
@@ -93,8 +92,7 @@ def generate_command(
     The columns are those of GSM8K, and the family, structure and number of steps of each problem.
     The same seed gives the same problems on every machine.
     """
-    from gradeschool.datasets.fresh import fresh_problems
-    from gradeschool.datasets.fresh.generate import row, rows_digest
+    from gradeschool.datasets.fresh import fresh_problems, row, rows_digest
 
     require_new(output)
     low, high = steps

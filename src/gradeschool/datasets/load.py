@@ -16,7 +16,12 @@ from typing import Any, NamedTuple
 from gradeschool.answers.golds import read_solution
 from gradeschool.answers.numbers import normalize
 from gradeschool.datasets.files import (
+    ALIASES,
+    FRESH,
+    ROW,
+    SOURCES,
     TABLES,
+    DatasetSource,
     fetch_from_hub,
     find_file,
     locate,
@@ -24,7 +29,6 @@ from gradeschool.datasets.files import (
     source_at,
 )
 from gradeschool.datasets.platinum import platinum_problems
-from gradeschool.datasets.sources import ALIASES, FRESH, ROW, SOURCES, DatasetSource
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from gradeschool.formats.tables import Row, read_rows
 from gradeschool.problem import MARKER, Problem
@@ -84,7 +88,7 @@ def load_dataset(name: str) -> Dataset:
     if name in SOURCES or name in ALIASES:
         return _load_source(ALIASES.get(name, name))
     if name == FRESH or name.startswith(f"{FRESH}:"):
-        from gradeschool.datasets.fresh.generate import load_fresh
+        from gradeschool.datasets.fresh import load_fresh
 
         return Dataset(name, *load_fresh(name))
     place, columns = split_columns(name)

@@ -22,8 +22,8 @@ from typing import Any, BinaryIO, NamedTuple
 from gradeschool import __version__
 from gradeschool.atomic import replacing, require_free, writing_output
 from gradeschool.completion import Prompt
+from gradeschool.datasets.files import ALIASES, OWN_PROBLEMS, SOURCES
 from gradeschool.datasets.load import load_dataset
-from gradeschool.datasets.sources import ALIASES, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError, TransientError, require_packages
 from gradeschool.formats.inspect_log import PROVIDER
 from gradeschool.formats.own_run import completions_file, planned_samples, slug

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gradeschool.datasets.sources import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
+from gradeschool.datasets.files import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, percent

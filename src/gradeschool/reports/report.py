@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 from gradeschool.atomic import require_free
 from gradeschool.completion import Finish, Prompt
+from gradeschool.datasets.files import OWN_PROBLEMS
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import LabelChanges, label_changes
-from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import other_models, results_of
 from gradeschool.formats.samples import ReadOptions, Sample

@@ -19,8 +19,8 @@ from typing import Any
 from gradeschool.answers.golds import read_gold
 from gradeschool.answers.numbers import normalize, parse_decimal
 from gradeschool.answers.regions import committed_region
+from gradeschool.datasets.files import OWN_PROBLEMS, SOURCES
 from gradeschool.datasets.load import is_here, load_dataset
-from gradeschool.datasets.sources import OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError
 from gradeschool.formats.columns import BARE, WEAK_GOLDS, Columns
 from gradeschool.formats.samples import ReadOptions, Sample

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from gradeschool.answers.golds import read_gold, read_solution
-from gradeschool.datasets.sources import OWN_PROBLEMS
+from gradeschool.datasets.files import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import PARTS_OF_ID, Reference, Sample
 from gradeschool.problem import MARKER, Problem

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gradeschool.answers.failures import Failure
-from gradeschool.datasets.sources import FRESH
+from gradeschool.datasets.files import FRESH
 from gradeschool.errors import InputError
 from gradeschool.percentages import percent, point_bounds, points
 from gradeschool.problem import Problem

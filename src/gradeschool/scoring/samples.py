@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from gradeschool.datasets.sources import OWN_PROBLEMS
+from gradeschool.datasets.files import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import UNNUMBERED, Sample
 from gradeschool.problem import Problem

@@ -10,8 +10,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gradeschool.datasets.files import OWN_PROBLEMS
 from gradeschool.datasets.load import Dataset, is_here, load_dataset, load_datasets
-from gradeschool.datasets.sources import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,

@@ -15,8 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradeschool import Problem, judge, load_dataset
-from gradeschool.datasets.fresh import SPLITS, VERSION, fresh_problems
-from gradeschool.datasets.fresh.generate import FAMILIES, SEARCH, row, rows_digest
+from gradeschool.datasets.fresh import (
+    FAMILIES,
+    SEARCH,
+    SPLITS,
+    VERSION,
+    fresh_problems,
+    row,
+    rows_digest,
+)
 from gradeschool.errors import InputError, UnknownNameError
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture

@@ -1,5 +1,194 @@
-"""New GSM8K-format problems from a seed: `fresh_problems(seed, count, split=...)`."""
+"""Fresh problems: unlimited, the same for the same seed, in splits that share no question.
 
-from gradeschool.datasets.fresh.generate import SPLITS, VERSION, fresh_problems, fresh_stream
+By name: `fresh:SEED`, `fresh:SEED:SPLIT`, `fresh:SEED:SPLIT:COUNT`.
+"""
 
-__all__ = ["SPLITS", "VERSION", "fresh_problems", "fresh_stream"]
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+
+from gradeschool.datasets.fresh.counts import (
+    ages,
+    averages,
+    backward,
+    collection,
+    comparison,
+    groups,
+    ratios,
+    recipes,
+)
+from gradeschool.datasets.fresh.rates import (
+    legs,
+    measures,
+    product,
+    reading,
+    sharing,
+    tanks,
+    trips,
+    two_kinds,
+)
+from gradeschool.datasets.fresh.story import Chance, Story, StoryStyle, Unfit, aside, sentences
+from gradeschool.datasets.fresh.trade import harvest, production, savings, shopping, tickets, wages
+from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.problem import Problem
+
+Family = Callable[[Story], None]
+# The order decides which family a seed draws.
+FORWARD: dict[str, Family] = {
+    family.__name__: family
+    for family in (
+        ages, tickets, tanks, savings, harvest, backward, averages, collection, comparison, groups,
+        measures, production, ratios, reading, recipes, shopping, trips, wages,
+    )
+}  # fmt: skip
+SEARCH: dict[str, Family] = {f.__name__: f for f in (legs, product, sharing, two_kinds)}
+FAMILIES = FORWARD | SEARCH
+# Families about a person {A} where a stray fact about that person cannot be misread.
+WITH_ASIDES = frozenset((
+    "averages", "backward", "collection", "reading", "recipes", "savings", "sharing", "shopping",
+    "tanks", "two_kinds", "wages",
+))  # fmt: skip
+
+VERSION = "2"  # a change of any template or range needs a new version
+SPLITS = ("train", "dev", "test", "test-structures", "test-templates", "test-numbers")
+STEPS = (2, 8)
+ASIDE = 0.15  # probability of adding a fact that has nothing to do with the question
+PATIENCE, MOST_DRAWS = 40, 6_000  # draws of one family before another is tried; draws in all
+COUNT, MOST = 1_000, 1_000_000
+NAME = re.compile(r"fresh:([0-9]{1,18})(?::([a-z-]+))?(?::([0-9]{1,7}))?")
+
+
+def fresh_problems(
+    seed: int,
+    count: int,
+    *,
+    split: str = "train",
+    steps: tuple[int, int] = STEPS,
+    families: Sequence[str] = (),
+) -> tuple[Problem, ...]:
+    """Return the first problems of a seed; problem i does not depend on the count."""
+    return tuple(islice(fresh_stream(seed, split=split, steps=steps, families=families), count))
+
+
+def fresh_stream(
+    seed: int,
+    *,
+    split: str = "train",
+    steps: tuple[int, int] = STEPS,
+    families: Sequence[str] = (),
+) -> Iterator[Problem]:
+    """Yield the problems of a seed for ever, no question twice.
+
+    families: names; "forward" and "search" name all of a kind; () all. Raises UnknownNameError, and
+    InputError if no problem of these families and steps belongs to the split.
+    """
+    if split not in SPLITS:
+        raise UnknownNameError("split of fresh problems", split, SPLITS)
+    kinds = {"forward": FORWARD, "search": SEARCH}
+    chosen: dict[str, None] = {}
+    for name in families or FAMILIES:
+        if name not in FAMILIES and name not in kinds:
+            raise UnknownNameError("family of fresh problems", name, (*FAMILIES, *kinds))
+        chosen |= dict.fromkeys(kinds.get(name, (name,)))
+    style = StoryStyle(*steps, wide=split == "test-numbers", held_out=split == "test-templates")
+    earlier: set[str] = set()
+    while True:
+        problem = _problem(seed, len(earlier), split, style, tuple(chosen), earlier)
+        earlier.add(problem.question)
+        yield problem
+
+
+def _problem(
+    seed: int,
+    number: int,
+    split: str,
+    style: StoryStyle,
+    families: Sequence[str],
+    earlier: set[str],
+) -> Problem:
+    """Draw until a problem fits: its numbers make sense and it belongs to the split."""
+    family = ""
+    for attempt in range(MOST_DRAWS):
+        chance = Chance(VERSION, seed, split, number, attempt)
+        if attempt % PATIENCE == 0:
+            family = chance.pick(families)
+        story = Story(chance, style, sentences()[family])
+        kind = "search" if family in SEARCH else "forward"
+        try:
+            FAMILIES[family](story)
+            if kind == "forward":
+                story.prune()
+            if family in WITH_ASIDES and chance.hit(ASIDE):
+                aside(story)
+            structure = story.structure(family)
+            fits = style.low <= len(story.steps) <= style.high
+            if not fits or not _belongs(story, structure, split):
+                continue
+            solution, question = story.solution(), story.question()
+        except Unfit:
+            continue
+        if question not in earlier:
+            meta = {"dataset": "fresh", "version": VERSION, "family": family, "kind": kind,
+                    "steps": str(len(story.steps)), "structure": structure, "split": split,
+                    "distractors": str(story.distractors)}  # fmt: skip
+            return Problem.from_row(str(number), question, solution, meta)
+    raise InputError(
+        f"no problem of the families {sorted(families)!r} with {style.low} to {style.high} steps "
+        f"was found for the split {split!r} in {MOST_DRAWS:,} draws; ask for more steps or families"
+    )
+
+
+def _belongs(story: Story, structure: str, split: str) -> bool:
+    """Return whether a story belongs to a split, which depends only on its contents.
+
+    A seventh of the structures never occurs in training. The numbers of a question decide between
+    train and the other splits, so that no question, whatever its wording, is in both.
+    """
+    if (
+        (_bucket(structure, 7) == 0) != (split == "test-structures")
+        or story.widened != (split == "test-numbers")
+        or story.reworded != (split == "test-templates")
+    ):
+        return False
+    place = _bucket(" ".join(map(str, sorted(story.numbers))), 4)
+    return place in {"train": (0, 3), "dev": (1,)}.get(split, (2,))
+
+
+def _bucket(text: str, buckets: int) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") % buckets
+
+
+@lru_cache(4)
+def load_fresh(name: str) -> tuple[tuple[Problem, ...], str]:
+    """Return the problems of a name, and the SHA-256 of their rows as JSON lines.
+
+    `fresh:2026` are the first 1,000 of the split test. Raises InputError for a name of another
+    form, UnknownNameError for a split that there is not.
+    """
+    match = NAME.fullmatch(name)
+    if match is None:
+        raise InputError(
+            f"{name!r} names no fresh problems; write fresh:SEED, fresh:SEED:SPLIT or "
+            f"fresh:SEED:SPLIT:COUNT (splits: {', '.join(SPLITS)})"
+        )
+    count = int(match[3] or COUNT)
+    if not 1 <= count <= MOST:
+        raise InputError(f"{name!r} asks for {count:,} problems; ask for 1 to {MOST:,}")
+    problems = fresh_problems(int(match[1]), count, split=match[2] or "test")
+    return problems, rows_digest(problems)
+
+
+def row(problem: Problem) -> str:
+    """Return a problem as a line of a GSM8K file, with what it is made of."""
+    fields = {"id": problem.id, "question": problem.question, "answer": problem.solution}
+    return json.dumps({**fields, **problem.meta}) + "\n"
+
+
+def rows_digest(problems: Iterable[Problem]) -> str:
+    """Return the SHA-256 of the rows of problems."""
+    return hashlib.sha256("".join(map(row, problems)).encode("ascii")).hexdigest()
