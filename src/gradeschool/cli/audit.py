@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import COUNT, option
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.reports.printable import printable
@@ -27,14 +28,11 @@ STYLES = {"false-accept": "bold red", "false-reject": "bold yellow"}
 @click.command(cls=cli.Verb)
 @click.argument("function", required=False, metavar="MODULE:FUNCTION")
 @cli.scorer_option("Audit a scorer from `gradeschool protocols list` instead of a function.")
-@click.option("--allow", multiple=True, metavar="NAME",
-              help="Do not count a class ('slow') or kind ('false-reject/number-words') of "
-                   "finding.")  # fmt: skip
-@click.option("--threshold", type=float, default=0.5, show_default=True,
-              help="Lowest score that counts as accepted.")  # fmt: skip
-@click.option("--longest", type=click.IntRange(min=1), default=1_000_000, show_default=True,
-              help="Length of the longest hostile text, in characters.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random golds.")
+@option("--allow", str, "Do not count a class ('slow') or kind ('false-reject/number-words') of "
+        "finding.", multiple=True, metavar="NAME")  # fmt: skip
+@option("--threshold", float, "Lowest score that counts as accepted.", default=0.5)
+@option("--longest", COUNT, "Length of the longest hostile text, in characters.", default=1000000)
+@option("--seed", int, "Seed of the random golds.", default=0)
 @cli.json_option
 def command(
     function: str | None, scorer: str | None, allow: tuple[str, ...], threshold: float,

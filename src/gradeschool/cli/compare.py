@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import FiniteRange, option
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 from gradeschool.scorer import DEFAULT_SCORER
@@ -25,19 +26,16 @@ MARGIN = 1.0
 @click.option("--common", is_flag=True,
               help="Compare only the problems that all runs have.")  # fmt: skip
 @click.option("--unpaired", is_flag=True, help="Treat the problems of the runs as different.")
-@click.option("--at-least", type=cli.FiniteRange(0, 1), metavar="SHARE",
-              help="Exit with 1 if the accuracy of a run is below SHARE.")  # fmt: skip
-@click.option("--not-worse-than", "reference", metavar="RUN",
-              help="Exit with 1 unless the interval excludes a loss of more than the margin "
-                   "against RUN.")  # fmt: skip
-@click.option("--gate", "good", metavar="RUN",
-              help="Exit with 1 if a run is significantly worse than RUN, the last good one of the "
-                   "same prompts, or has samples that failed.")  # fmt: skip
-@click.option("--margin", type=cli.FiniteRange(0, 100), metavar="POINTS", show_default=str(MARGIN),
-              help="Largest loss that --not-worse-than accepts and that --gate reports "
-                   "on.")  # fmt: skip
-@click.option("--max-failures", type=click.IntRange(min=0), show_default="0",
-              help="Number of failed samples that --gate accepts.")  # fmt: skip
+@option("--at-least", FiniteRange(0, 1), "Exit with 1 if the accuracy of a run is below SHARE.",
+        metavar="SHARE")  # fmt: skip
+@option("--not-worse-than reference", str, "Exit with 1 unless the interval excludes a loss of "
+        "more than the margin against RUN.", metavar="RUN")  # fmt: skip
+@option("--gate good", str, "Exit with 1 if a run is significantly worse than RUN, the last good "
+        "one of the same prompts, or has samples that failed.", metavar="RUN")  # fmt: skip
+@option("--margin", FiniteRange(0, 100), "Largest loss that --not-worse-than accepts and that "
+        "--gate reports on.", metavar="POINTS", show_default=str(MARGIN))  # fmt: skip
+@option("--max-failures", click.IntRange(min=0), "Number of failed samples that --gate accepts.",
+        show_default="0")  # fmt: skip
 @cli.dataset_option
 @cli.json_option
 def command(
@@ -160,11 +158,10 @@ def _check_pair(first: SourceRun, other: SourceRun, is_gate: bool) -> None:
             mapping(run.manifest.get(part)) for part in ("protocol", "dataset", "decoding")
         )
         seed, number = decoding.get("seed"), run.manifest.get("samples")
-        if not (isinstance(seed, int) and isinstance(number, int)):
-            seed = number = 0
-        seeds.append({*range(seed, seed + number)})
-        model, heat = run.manifest.get("model"), decoding.get("temperature")
-        facts.append((protocol.get("digest"), data.get("sha256"), model, heat))
+        is_known = isinstance(seed, int) and isinstance(number, int)
+        seeds.append({*range(seed, seed + number)} if is_known else set())
+        facts.append((protocol.get("digest"), data.get("sha256"), run.manifest.get("model"),
+                      decoding.get("temperature")))  # fmt: skip
     for name, before, after in zip(("protocol", "dataset"), *facts, strict=False):
         if is_gate and None not in (before, after) and before != after:
             raise InputError(

@@ -10,6 +10,7 @@ import click
 
 from gradeschool.atomic import replacing, require_new
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import COUNT, option
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER
 from gradeschool.reports.printable import say
@@ -69,19 +70,17 @@ def fetch_command(names: tuple[str, ...]) -> None:
 
 
 @command.command("generate")
-@click.option("--seed", type=click.IntRange(0, cli.MOST_SEED), default=1, show_default=True,
-              help="Seed; the same seed gives the same problems.")  # fmt: skip
-@click.option("-n", "--limit", "count", type=click.IntRange(1, 1_000_000),
-                default=1_000, show_default=True,
-                help="Number of problems; a smaller number gives the first of them.")  # fmt: skip
+@option("--seed", click.IntRange(0, cli.MOST_SEED), "Seed; the same seed gives the same problems.",
+        default=1)  # fmt: skip
+@option("-n --limit count", click.IntRange(1, 1_000_000), "Number of problems; a smaller number "
+        "gives the first of them.", default=1000)  # fmt: skip
 @click.option("--split", default="train", show_default=True, metavar="NAME",
               help="train, dev, test, test-structures, test-templates or "
                    "test-numbers.")  # fmt: skip
-@click.option("--steps", nargs=2, type=click.IntRange(1, 20), default=(2, 8), show_default=True,
-              help="Smallest and largest number of steps.")  # fmt: skip
-@click.option("--family", "families", multiple=True,
-              help="Use only this family, or the kind forward or search; may be "
-                   "repeated.")  # fmt: skip
+@option("--steps", click.IntRange(1, 20), "Smallest and largest number of steps.",
+        nargs=2, default=(2, 8))  # fmt: skip
+@option("--family families", str, "Use only this family, or the kind forward or search; may be "
+        "repeated.", multiple=True)  # fmt: skip
 @output_option
 def generate_command(
     seed: int, count: int, split: str, steps: tuple[int, int], families: tuple[str, ...],
@@ -120,9 +119,8 @@ def _write_lines(output: Path | None, lines: str) -> None:
 @command.command("right", cls=cli.FileVerb)
 @click.argument("run", metavar="RUN")
 @cli.dataset_option
-@click.option("--with", "others", multiple=True, metavar="DATASET",
-              help="Print the problems of this dataset first, with their own "
-                   "solutions.")  # fmt: skip
+@option("--with others", str, "Print the problems of this dataset first, with their own solutions.",
+        multiple=True, metavar="DATASET")  # fmt: skip
 def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> None:
     """Print the correct completions of a run as problems.
 
@@ -161,14 +159,12 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 
 @command.command("label-steps")
 @click.argument("run", metavar="RUN")
-@click.option("--form", type=click.Choice(["gradeschool", "trl"]),
-              default="gradeschool", show_default=True,
-              help="Form of the rows: gradeschool's, or that of a trainer or dataset.")  # fmt: skip
+@option("--form", ("gradeschool", "trl"), "Form of the rows: gradeschool's, or that of a trainer "
+        "or dataset.", default="gradeschool")  # fmt: skip
 @output_option
-@click.option("--rollouts", type=click.IntRange(min=1), metavar="K",
-              help="Label by K continuations of each step, for any dataset; needs "
-                   "-m.")  # fmt: skip
-@click.option("-m", "--model", metavar="PROVIDER/NAME", help="Model that continues the steps.")
+@option("--rollouts", COUNT, "Label by K continuations of each step, for any dataset; needs -m.",
+        metavar="K")  # fmt: skip
+@option("-m --model", str, "Model that continues the steps.", metavar="PROVIDER/NAME")
 @cli.dataset_option
 def label_steps_command(
     run: str, form: str, output: Path | None, rollouts: int | None, model: str | None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import FiniteRange, option
 from gradeschool.reports.printable import printable, say
 
 if TYPE_CHECKING:
@@ -17,11 +18,8 @@ if TYPE_CHECKING:
 
 @click.command(cls=cli.Verb)
 @click.argument("endpoint", metavar="ENDPOINT")
-@click.option(
-    "-p", "--protocol", metavar="NAME", help="Check whether this protocol can run on the server."
-)
-@click.option("--timeout", type=cli.FiniteRange(min=1), default=120.0, show_default=True,
-              help="Seconds to wait for one request.")  # fmt: skip
+@option("-p --protocol", str, "Check whether this protocol can run on the server.", metavar="NAME")
+@option("--timeout", FiniteRange(min=1), "Seconds to wait for one request.", default=120.0)
 @cli.json_option
 def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) -> None:
     """Test what a server really does, with about twenty small requests.

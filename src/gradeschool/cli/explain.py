@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import option
 from gradeschool.errors import InputError
 from gradeschool.percentages import accuracy_words, count, percent
 from gradeschool.reports.printable import printable
@@ -67,14 +68,13 @@ class Case(NamedTuple):
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
 @cli.scorers_option("the run's own scorer, else gradeschool/reader")
 @cli.marks_option
-@click.option("--problem", metavar="ID",
-              help="Show only this problem, right or wrong; by default under every "
-                   "scorer.")  # fmt: skip
+@option("--problem", str, "Show only this problem, right or wrong; by default under every scorer.",
+        metavar="ID")  # fmt: skip
 @click.option("--flags", is_flag=True,
               help="Show completions on which the file's own verdict differs from the "
                    "scorer's.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(min=0), default=10, show_default=True,
-              help="Completions to show, taken from each cause in turn.")  # fmt: skip
+@option("-n --limit", click.IntRange(min=0), "Completions to show, taken from each cause in turn.",
+        default=10)  # fmt: skip
 @cli.dataset_option
 @cli.json_option
 def command(

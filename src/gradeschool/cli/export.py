@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import option
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.reports.printable import say
@@ -17,15 +18,13 @@ ENDINGS = {"lm-eval": "", "inspect": ".eval", "parquet": ".parquet"}  # "": file
 
 @click.command(cls=cli.FileVerb)
 @click.argument("arguments", nargs=-1, required=True, metavar="RUN")
-@click.option("--to", "form", type=click.Choice(list(ENDINGS)), required=True,
-              help="Format to write.")  # fmt: skip
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True,
-              help="File to write; for lm-eval a folder.")  # fmt: skip
+@option("--to form", click.Choice(list(ENDINGS)), "Format to write.", required=True)
+@option("-o --output", click.Path(path_type=Path), "File to write; for lm-eval a folder.",
+        required=True)  # fmt: skip
 @cli.scorers_option("those of the protocol and gradeschool/reader; the first is the headline")
 @click.option("--force", is_flag=True, help="Replace existing files.")
-@click.option("--push", "repo", metavar="OWNER/NAME",
-              help="Upload the files to the Hugging Face hub; a new repository is "
-                   "private.")  # fmt: skip
+@option("--push repo", str, "Upload the files to the Hugging Face hub; a new repository is "
+        "private.", metavar="OWNER/NAME")  # fmt: skip
 @cli.dataset_option
 @cli.json_option
 def command(

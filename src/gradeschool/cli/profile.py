@@ -13,29 +13,25 @@ from click.core import ParameterSource
 from gradeschool.atomic import require_new
 from gradeschool.cli import options as cli
 from gradeschool.cli.eval import job_fields, print_estimates, request_options, run_all
+from gradeschool.cli.options import COUNT, FOLDER, option
 from gradeschool.errors import InputError
 
 
 @click.command(cls=cli.FileVerb)
 @click.argument("runs", nargs=-1, metavar="[ORIGINAL RUN...]")
-@click.option("-m", "--model", metavar="PROVIDER/NAME",
-              help="Model to run on the sets, instead of RUNs; as for `eval -m`.")  # fmt: skip
+@option("-m --model", str, "Model to run on the sets, instead of RUNs; as for `eval -m`.",
+        metavar="PROVIDER/NAME")  # fmt: skip
 @click.option("-p", "--protocol", default="", metavar="NAME",
               help="Protocol of -m; by default zero-shot/chat, for tiny openai/2021.")  # fmt: skip
-@click.option("-d", "--dataset", "datasets", multiple=True, metavar="NAME",
-              help="With -m: a set to run, the original first; by default gsm8k, gsm-symbolic, "
-                   "gsm-plus:mini, gsm-hard and fresh:1. Repeat it. Without -m: the dataset of "
-                   "all runs.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(min=1),
-              help="Use at most N problems of each set: those that most sets vary.")  # fmt: skip
-@click.option("-k", "--samples", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Completions for each problem.")  # fmt: skip
-@click.option("--runs-in", "parent", metavar="FOLDER",
-              type=click.Path(path_type=Path, file_okay=False),
-              help="Folder of the run folders of -m; by default runs.")  # fmt: skip
+@option("-d --dataset datasets", str, "With -m: a set to run, the original first; by default "
+        "gsm8k, gsm-symbolic, gsm-plus:mini, gsm-hard and fresh:1. Repeat it. Without -m: the "
+        "dataset of all runs.", multiple=True, metavar="NAME")  # fmt: skip
+@option("-n --limit", COUNT, "Use at most N problems of each set: those that most sets vary.")
+@option("-k --samples", COUNT, "Completions for each problem.", default=1)
+@option("--runs-in parent", FOLDER, "Folder of the run folders of -m; by default runs.",
+        metavar="FOLDER")  # fmt: skip
 @cli.scorer_option("Scorer for all runs; by default that of their protocol.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Page to write (.html).")  # fmt: skip
+@option("-o --output", click.Path(path_type=Path), "Page to write (.html).", metavar="FILE")
 @request_options
 @click.option("--dry-run", is_flag=True,
               help="Print the requests of each run of -m and the cost; send nothing.")  # fmt: skip

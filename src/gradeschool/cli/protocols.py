@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import COUNT, option
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.reports.printable import printable, say
 
@@ -310,7 +311,7 @@ def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
 @command.command("prompts")
 @click.argument("name")
 @cli.dataset_option
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="Use only the first N problems.")
+@option("-n --limit", COUNT, "Use only the first N problems.")
 def prompts_command(name: str, dataset: str | None, limit: int | None) -> None:
     """Print every prompt of a protocol as a JSON line, in order."""
     from gradeschool.datasets.load import load_dataset

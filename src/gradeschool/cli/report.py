@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import FOLDER, option
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.reports.printable import say
@@ -15,13 +16,11 @@ from gradeschool.reports.printable import say
 
 @click.command(cls=cli.FileVerb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("-o", "--output", type=click.Path(path_type=Path),
-              help="File to write: .html or .md.")  # fmt: skip
-@click.option("--figures", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
-              help="Write figures for a paper to this folder, as SVG, PDF and PNG.")  # fmt: skip
-@click.option("--heatmap", type=click.Path(path_type=Path), metavar="FILE.html",
-              help="Write a page of solutions coloured by a verifier's value of each "
-                   "token.")  # fmt: skip
+@option("-o --output", click.Path(path_type=Path), "File to write: .html or .md.")
+@option("--figures", FOLDER, "Write figures for a paper to this folder, as SVG, PDF and PNG.",
+        metavar="FOLDER")  # fmt: skip
+@option("--heatmap", click.Path(path_type=Path), "Write a page of solutions coloured by a "
+        "verifier's value of each token.", metavar="FILE.html")  # fmt: skip
 @cli.scorers_option("those of the protocol, then all without a library; the first is the headline")
 @cli.marks_option
 @click.option("--force", is_flag=True, help="Replace existing files.")

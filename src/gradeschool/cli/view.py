@@ -1,19 +1,53 @@
-"""`gradeschool view`."""
+"""`gradeschool view`: show the runs of a folder as local pages.
+
+The server can be reached from this machine only, and only with the token in its address. It reads
+run folders and writes nothing. The pages are those of `gradeschool report`, linked from a
+leaderboard; each is made from what is stored when it is loaded.
+"""
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import click
 
-from gradeschool.cli.options import Verb
+from gradeschool.cli.options import Verb, option
+from gradeschool.errors import GradeschoolError, InputError
+from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.settings import mapping
+from gradeschool.percentages import bounds
+from gradeschool.protocols.registry import get_usable_scorer
+from gradeschool.reports.measured import changed_settings
+from gradeschool.reports.pages import render
 from gradeschool.reports.printable import say
+from gradeschool.reports.report import judge_runs, report_page
+from gradeschool.runs.folder import find_runs, summarise_run
+from gradeschool.scoring.score import score_run
+from gradeschool.scoring.sources import choose_runs
+from gradeschool.scoring.table import ScoredTable, headline_scorer
+
+HOST = "127.0.0.1"
+MOST_RUNS = 12  # maximum number of runs on one page
+RUN_FILES = ("run.json", "completions.jsonl", "results.json")  # what a row is made from
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
 
 
 @click.command(cls=Verb)
 @click.argument("folder", type=click.Path(path_type=Path), default="runs")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True,
-              help="Port on 127.0.0.1; 0 selects a free port.")  # fmt: skip
+@option("--port", click.IntRange(0, 65535), "Port on 127.0.0.1; 0 selects a free port.", default=0)
 def command(folder: Path, port: int) -> None:
     """Show the runs of a folder (by default runs) in the browser, also while they run.
 
@@ -24,9 +58,167 @@ def command(folder: Path, port: int) -> None:
 
     Example: gradeschool view runs
     """
-    from gradeschool.reports.viewer import RunViewer, serve
-
     try:
         serve(RunViewer(folder), port, say)
     except KeyboardInterrupt:
         say("stopped", err=True)
+
+
+class RunViewer:
+    """The runs below a folder, which are read again when they change.
+
+    Links to places outside of the folder are not followed. Raises InputError if the folder does not
+    exist.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = Lock()
+        self._rows: dict[Path, tuple[object, dict[str, Any]]] = {}  # by folder: its stamp, its row
+        self.runs()
+
+    def runs(self) -> dict[str, Path]:
+        """Return the run folders by name: their path below the folder."""
+        return {path.relative_to(self.folder).as_posix(): path
+                for path in find_runs(self.folder) if self._is_inside(path)}  # fmt: skip
+
+    def _is_inside(self, path: Path) -> bool:
+        return path.resolve().is_relative_to(self.folder.resolve())
+
+    def _require_inside(self, path: Path) -> None:
+        """Raise InputError if a file of a run is a link to a place outside of the folder."""
+        for file in path.iterdir():
+            if file.is_symlink() and file.exists() and not self._is_inside(file):
+                raise InputError(f"{file.name} is a link to a place outside of the folder; copy "
+                                 "the file")  # fmt: skip
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row of the leaderboard for each run, by name.
+
+        The row of a run that cannot be read has the reason; a run that vanishes meanwhile has none.
+        """
+        rows = []
+        with self._lock:
+            for name, path in self.runs().items():
+                try:
+                    self._require_inside(path)
+                    stamp = [(file.name, file.stat().st_mtime_ns, file.stat().st_size)
+                             for name in RUN_FILES if (file := path / name).exists()]  # fmt: skip
+                    if self._rows.get(path, ((), {}))[0] != stamp:
+                        self._rows[path] = stamp, _row_of(path, name)
+                    row = self._rows[path][1]
+                except Exception as error:  # noqa: BLE001  (one run must not hide the others)
+                    row = {"name": name, "error": _words(error)}
+                if path.exists():
+                    rows.append(row)
+        return rows
+
+    def index(self) -> str:
+        """Return the page with the leaderboard, the most accurate run first."""
+        runs = sorted(self.rows(), key=lambda row: (-row.get("accuracy", -1.0), row["name"]))
+        title = f"All runs in {self.folder.resolve().name}/"
+        return render("board.html", title, "gradeschool view", live=True, runs=runs)
+
+    def report(self, names: Sequence[str]) -> str:
+        """Return the report page of runs by name; raises InputError for unknown or too many."""
+        runs, chosen = self.runs(), list(dict.fromkeys(names))
+        if len(chosen) > MOST_RUNS:
+            raise InputError(f"at most {MOST_RUNS} runs on one page; {len(chosen)} are selected")
+        if not chosen or any(name not in runs for name in chosen):
+            raise InputError(f"no such runs: {', '.join(map(repr, chosen)) or 'none is named'}")
+        for name in chosen:
+            self._require_inside(runs[name])
+        specs = [str(runs[name]) for name in chosen]
+        judged, scorers = judge_runs(specs, ReadOptions(), (), lambda message: None)
+        return report_page(judged, scorers.scorers, live=True)
+
+
+def _words(error: Exception) -> str:
+    known = isinstance(error, GradeschoolError)
+    return str(error) if known else f"the run cannot be read ({type(error).__name__}: {error})"
+
+
+def _row_of(path: Path, name: str) -> dict[str, Any]:
+    """Return a row of the leaderboard; its accuracy is that of the completions stored so far.
+
+    percent: the accuracy as it is shown; its bounds if the scorer fails on some texts.
+    """
+    summary = summarise_run(path)
+    manifest = summary.manifest
+    row: dict[str, Any] = {
+        "name": name,
+        "model": str(manifest.get("model") or ""),
+        "protocol": str(mapping(manifest.get("protocol")).get("name") or ""),
+        "dataset": str(mapping(manifest.get("dataset")).get("name") or ""),
+        "changes": changed_settings(manifest),
+        "answered": summary.answered,
+        "planned": summary.planned,
+        "failed": summary.failed,
+        "percent": "–",
+        "interval": [],
+    }
+    if summary.answered:
+        (selected,) = choose_runs([str(path)], ReadOptions(), lambda message: None)
+        table = ScoredTable(selected.run, [get_usable_scorer(headline_scorer([manifest]))])
+        headline = score_run(table).scorers[0]
+        if headline.judged:
+            shown = bounds(headline.accuracy_bounds or [headline.accuracy], between=" to ")
+            row |= {"accuracy": headline.accuracy, "percent": shown, "interval": headline.ci95}
+    return row
+
+
+def serve(viewer: RunViewer, port: int, announce: Callable[[str], None]) -> None:
+    """Serve the pages until KeyboardInterrupt; announce: called with the address.
+
+    port: 0 selects a free port. Raises InputError if the port is in use.
+    """
+    token = secrets.token_urlsafe(18)
+
+    class Handler(BaseHTTPRequestHandler):
+        """Answers GET requests with the right token: the leaderboard, and reports."""
+
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            """Answer one request; its host must be this server, not a name that resolves to it."""
+            address = urlsplit(self.path)
+            given, _, page = address.path.removeprefix("/").partition("/")
+            local = self.headers.get("Host") in (f"{HOST}:{bound}", f"localhost:{bound}")
+            status, kind = HTTPStatus.OK, "text/html"
+            try:
+                if not local or not secrets.compare_digest(given.encode(), token.encode()):
+                    status, kind = HTTPStatus.FORBIDDEN, "text/plain"
+                    text = "Open the address that was printed.\n"
+                elif page == "":
+                    text = viewer.index()
+                elif page == "run":
+                    text = viewer.report(parse_qs(address.query).get("run", []))
+                else:
+                    raise InputError("there is no such page")
+            except Exception as error:  # noqa: BLE001  (the server goes on)
+                status, kind, text = HTTPStatus.NOT_FOUND, "text/plain", f"{_words(error)}\n"
+            body = text.encode("utf-8", "backslashreplace")
+            self.send_response(status)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            for name, value in HEADERS.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def handle(self) -> None:
+            """Answer the requests of a connection, which the browser may close at any time."""
+            with suppress(ConnectionError):
+                super().handle()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Log nothing: a log would contain the token."""
+
+    try:
+        server = ThreadingHTTPServer((HOST, port), Handler)
+    except OSError as error:
+        raise InputError(f"port {port} cannot be used: {error.strerror}; give another") from error
+    bound = server.server_address[1]
+    with server:
+        announce(f"http://{HOST}:{bound}/{token}/")
+        server.serve_forever(poll_interval=0.2)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import FiniteRange, option
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, percent
 from gradeschool.reports.printable import say
@@ -17,11 +18,10 @@ if TYPE_CHECKING:
 
 @click.command(cls=cli.FileVerb)
 @click.argument("run")
-@click.option("--expected", type=cli.FiniteRange(0, 100), metavar="PERCENT",
-              help="Expected accuracy in percent, such as 54.6.")  # fmt: skip
-@click.option("--expected-run", metavar="FILE",
-              help="Run folder or sample file with the expected score; explains more than a "
-                   "number.")  # fmt: skip
+@option("--expected", FiniteRange(0, 100), "Expected accuracy in percent, such as 54.6.",
+        metavar="PERCENT")  # fmt: skip
+@option("--expected-run", str, "Run folder or sample file with the expected score; explains more "
+        "than a number.", metavar="FILE")  # fmt: skip
 @cli.scorer_option("Scorer; by default that of the run, else gradeschool/reader.")
 @cli.dataset_option
 @cli.json_option
@@ -91,6 +91,7 @@ def _print(account: GapAccount, test: str) -> None:
     from gradeschool.runs.why import LEAST_POINTS
     from gradeschool.scorer import clip
 
+    gap = f"{account.missing:.2f} points are missing"
     say(
         f"{percent(account.accuracy)} by {account.scorer} ({bounds(account.interval)}, "
         f"{account.judged:,} completions); expected {percent(account.expected)}"
@@ -98,17 +99,13 @@ def _print(account: GapAccount, test: str) -> None:
     if account.missing <= 0:
         say("No points are missing.")
     elif not account.within_chance:
-        say(f"{account.missing:.2f} points are missing:")
+        say(f"{gap}:")
     elif test:
-        say(
-            f"{account.missing:.2f} points are missing. The 95 % interval of this run alone "
-            "contains the other run's score; the same problems in pairs may still differ:"
-        )
+        say(f"{gap}. The 95 % interval of this run alone contains the other run's score; the same "
+            "problems in pairs may still differ:")  # fmt: skip
     else:
-        say(
-            f"{account.missing:.2f} points are missing, which is within chance: the 95 % interval "
-            "contains the expected score. Use more problems."
-        )
+        say(f"{gap}, which is within chance: the 95 % interval contains the expected score. Use "
+            "more problems.")  # fmt: skip
     for cause in account.causes:
         sign = "up to " if cause.most else ""
         points = "?" if cause.points is None else f"{sign}{cause.points:.1f}"
@@ -121,19 +118,15 @@ def _print(account: GapAccount, test: str) -> None:
         say(f"{'':12}{name}: {' | '.join(shown)}")
     for note in (*account.notes, *((f"-> {test}",) if test else ())):
         say(f"{'':12}{note}")
-    if account.missing <= 0:
-        return
-    if any(cause.points and not cause.most for cause in account.causes):
+    if account.missing > 0 and not account.causes:
+        say("Nothing in the texts or settings explains it: the answers are other numbers. Compare "
+            "with a run that has the expected score: --expected-run.")  # fmt: skip
+    known = any(cause.points and not cause.most for cause in account.causes)
+    if account.missing > 0 and known and abs(account.rest) >= LEAST_POINTS:
         low, high = account.interval
         words = "unexplained"
         if account.rest < 0:
             words = "the causes account for more than is missing"
         elif account.rest <= 100 * (high - low) / 2:
             words = "the rest, within chance"
-        if abs(account.rest) >= LEAST_POINTS:
-            say(f"\n{account.rest:>10.1f}  {words}")
-    elif not account.causes:
-        say(
-            "Nothing in the texts or settings explains it: the answers are other numbers. "
-            "Compare with a run that has the expected score: --expected-run."
-        )
+        say(f"\n{account.rest:>10.1f}  {words}")

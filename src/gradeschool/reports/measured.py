@@ -96,17 +96,14 @@ def truncation_advice(manifest: Mapping[str, Any], forms: Forms) -> str:
     """Return what to do about truncated completions, "" if there are only few."""
     if not forms.n or forms.truncated / forms.n < MANY_TRUNCATED:
         return ""
-    limit = mapping(manifest.get("decoding")).get("max_tokens")
-    protocol = known_protocol(manifest)
+    limit, protocol = mapping(manifest.get("decoding")).get("max_tokens"), known_protocol(manifest)
     usual = (protocol.original or protocol).decoding.max_tokens if protocol else None
     what = f"{percent(forms.truncated / forms.n, 1)} of the completions are truncated"
     what += f" at {limit:,} tokens" if limit else ""
     if forms.run_on * 2 > forms.truncated:
-        return (
-            f"{what}, and {percent(forms.run_on / forms.n, 1)} ran on into a next question: the "
-            "model did not stop after its answer. Use a chat protocol for a chat model, or one "
-            "with stop strings."
-        )
+        return (f"{what}, and {percent(forms.run_on / forms.n, 1)} ran on into a next question: "
+                "the model did not stop after its answer. Use a chat protocol for a chat model, or "
+                "one with stop strings.")  # fmt: skip
     if limit and usual and limit < usual:
         return f"{what}, where the protocol allows {usual:,}: leave out --max-tokens {limit}."
     advice = "Raise the server's limit on tokens."
