@@ -1,9 +1,11 @@
-"""Datasets other than GSM8K: made files in every published form, then the published files."""
+"""Datasets beside GSM8K: files in every published form, Platinum, ProcessBench."""
+
+from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +13,26 @@ import pytest
 
 from gradeschool import Problem, load_dataset
 from gradeschool.datasets.files import SOURCES
+from gradeschool.datasets.load import (
+    critic_problem,
+    labelled_steps,
+    tagged,
+)
+from gradeschool.datasets.platinum import (
+    LABELS,
+    REMOVED,
+    REVISED,
+    platinum_changes,
+)
+from gradeschool.errors import DataError, InputError
+from gradeschool.formats.samples import Reference
+from gradeschool.scoring.matching import Matcher
 from tests.conftest import SHARED
+from tests.support.command import Command
+from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
+from tests.support.files import jsonl
+from tests.support.processbench_rows import own_rows as own_rows  # a fixture
 
 Make = Callable[[str, str], tuple[Problem, ...]]
 
@@ -123,3 +143,92 @@ def test_the_published_files(name: str, data: Path) -> None:
     others = [problem.gold for problem in problems if not INTEGER.fullmatch(problem.gold)]
     assert len(others) == NOT_INTEGERS.get(name, 0)
     assert others.count("None") == (300 if name == "gsm-plus:mini" else 0)
+
+
+@pytest.mark.official
+def test_the_table_is_that_of_the_data(data: Path) -> None:
+    facts = json.loads((data / "platinum.json").read_text())
+    labels = LABELS
+    assert sorted(row for row, gold in labels.items() if gold is None) == facts["removed"]
+    revised = {str(row): gold for row, gold in labels.items() if gold is not None}
+    assert revised == {row: change["platinum"] for row, change in facts["revised"].items()}
+
+
+def test_changes_of_other_problems_are_refused(gsm8k_test: Sequence[Problem]) -> None:
+    swapped = [gsm8k_test[1], gsm8k_test[0], *gsm8k_test[2:]]
+    for problems in ([], gsm8k_test[:50], swapped):
+        with pytest.raises(InputError, match=r"'mine' is not that \(\d+ problems\); leave"):
+            platinum_changes(problems, "mine")
+
+
+def test_the_dataset_is_the_official_split_without_removed_rows(data: Path) -> None:
+    official = load_dataset("gsm8k").problems
+    kept = load_dataset("gsm8k-platinum").problems
+    assert len(kept) == 1209 == 1319 - len(REMOVED)
+    assert load_dataset("gsm8k-platinum:test").problems == kept
+    assert [problem.id for problem in kept] == [
+        problem.id for row, problem in enumerate(official) if row not in REMOVED
+    ]
+    changed = {
+        int(problem.id): problem.gold
+        for problem in kept
+        if problem.gold != official[int(problem.id)].gold
+    }
+    assert changed == REVISED
+    for problem in kept:
+        before = official[int(problem.id)]
+        assert problem.question == before.question
+        assert problem.meta.get("official gold", problem.gold) == before.gold
+        assert problem.solution.endswith(f"#### {problem.gold}")
+
+
+def test_an_index_is_an_official_row(data: Path) -> None:
+    """Counted by places, 1,205 of 1,209 completions would be held to another problem's gold."""
+    problems = load_dataset("gsm8k-platinum").problems
+    matcher = Matcher(problems, "gsm8k-platinum")
+    assert matcher.find(Reference("288")).gold == "4"
+    assert matcher.find(Reference(id="gsm8k-1309")).gold == "2180"
+    assert matcher.find(Reference(id="288")).gold == "4"
+    with pytest.raises(InputError, match="id '4', a row that 'gsm8k-platinum' does not contain"):
+        matcher.find(Reference("4"))
+    own = [Problem(str(n + 1), f"{n}?", str(n), f"#### {n}") for n in range(3)]
+    assert Matcher(own, "own").find(Reference("0")) is own[0]  # as ever: a place
+
+
+def test_samples_of_the_official_split_are_scored(
+    gradeschool: Command, data: Path, tmp_path: Path
+) -> None:
+    rows = [
+        {"index": row, "completion": f"The answer is {REVISED.get(row, '?')}"}
+        for row in (*REVISED, REMOVED[0])
+    ]
+    path = jsonl(tmp_path / "answers.jsonl", rows)
+    words = ("score", path, "-d", "gsm8k-platinum", "--scorer", "numeric-equality", "--json")
+    result = gradeschool(*words)
+    scored = result.json()["runs"][0]["scorers"]["numeric-equality"]
+    assert (result.status, scored["correct"], scored["wrong"], scored["error"]) == (3, 10, 0, 1)
+
+
+def test_the_critics_prompt_is_the_published_one() -> None:
+    from gradeschool.protocols.registry import get_protocol
+
+    fields = {"id": "x", "generator": "g", "problem": "P?", "steps": ["One.", "Two."], "label": 1}
+    problem = critic_problem(fields)
+    assert (problem.gold, problem.meta["generator"]) == ("1", "g")
+    [prompt] = get_protocol("processbench/gsm8k").render([problem], [])
+    [message] = prompt.messages
+    # The template's digest with this problem, from two repositories that quote it.
+    text = message.content
+    assert text.startswith("The following is a math problem and a solution (split into paragraphs,")
+    assert "[Math Problem]\n\nP?\n\n[Solution]\n\n<paragraph_0>\nOne.\n</paragraph_0>\n\n" in text
+    assert text.endswith("(i.e., the index) in \\boxed{}.")
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "4fcd1eec7b95bc8a"
+
+
+def test_rows_that_are_none_are_refused() -> None:
+    with pytest.raises(DataError, match="not a row of ProcessBench"):
+        labelled_steps({"id": "1"})
+    fields = {"id": "1", "generator": "g", "problem": "P?", "steps": ["One."], "label": 1}
+    with pytest.raises(DataError, match="1 steps and the label 1"):
+        labelled_steps(fields)
+    assert tagged(["a", "b"]).endswith("<paragraph_1>\nb\n</paragraph_1>")

@@ -1,14 +1,28 @@
-"""Names of protocols, scorers and votes: found in the package that they begin with, or in any."""
+"""Names of protocols, scorers and votes; cards; golden cases; the flags that OpenAI published."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from gradeschool.datasets.files import SOURCES
 from gradeschool.errors import UnknownNameError
+from gradeschool.problem import Problem
+from gradeschool.protocols.card import (
+    describe_protocol,
+    describe_scorer,
+    find_package,
+    prompt_difference,
+    prompt_lines,
+    protocol_differences,
+    read_source,
+)
 from gradeschool.protocols.registry import (
     all_protocols,
     all_scorers,
@@ -16,8 +30,19 @@ from gradeschool.protocols.registry import (
     get_protocol,
     get_scorer,
     get_vote,
+    packages,
 )
+from gradeschool.verdict import Outcome
+from tests.peers.golden import (
+    NAME,
+    PACKAGES,
+    REPOSITORY,
+    golden_cases,
+    package_folders,
+)
+from tests.peers.views import View, missing_extra, view
 from tests.support.command import run_script
+from tests.support.outcomes import judge_against
 
 
 def test_a_name_is_the_same_object_however_it_is_found() -> None:
@@ -98,3 +123,143 @@ def test_a_name_of_nothing_is_an_error(name: str) -> None:
     for get in (get_protocol, get_scorer, get_vote):
         with pytest.raises(UnknownNameError):
             get(name)
+
+
+def test_every_name_has_a_package_and_its_users() -> None:
+    for name in all_scorers():
+        users = [one.name for one in all_protocols().values() if name in one.scorers]
+        assert sorted(describe_scorer(name)["protocols"]) == sorted(users)
+    for protocol in all_protocols().values():
+        assert find_package(protocol.name) in packages()
+        assert protocol.dataset in SOURCES
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "rows"),
+    [
+        ("lm-eval/gsm8k", "text", 5),
+        ("lm-eval/gsm8k+multiturn", "turns", 5),
+        ("inspect/gsm8k", "system", 10),
+        ("evalscope/gsm8k", "user", 4),
+        ("olmes/gsm8k", "text", 8),
+        ("zero-shot/chat", None, 0),
+    ],
+)
+def test_where_the_examples_are(name: str, place: str | None, rows: int) -> None:
+    card = describe_protocol(all_protocols()[name])
+    assert (card["shots"]["place"], len(card["shots"]["rows"])) == (place, rows)
+    assert "{question}" in card["prompt"]["question"]
+    assert bool(card["prompt"]["shot"]) is bool(rows)
+    assert card["shots"]["drawn_for_each_problem"] is name.startswith("lm-eval")
+
+
+def test_every_package_has_quirks_links_and_versions() -> None:
+    sources = [read_source(package) for package in packages()]
+    assert sum(len(source.quirks) for source in sources) > 200
+    assert sum(bool(source.links) for source in sources) > 18
+    assert all(source.verified for source in sources)
+
+
+def test_chats_are_compared_by_turns() -> None:
+    problems = [Problem("0", "How many?", "1", "#### 1")]
+    names = ("zero-shot/chat", "verifiers/gsm8k@<=0.3.0")
+    cards = [describe_protocol(all_protocols()[name], problems, [], 0, "tiny") for name in names]
+    lines = prompt_difference(*cards)
+    assert lines[:2] == ["--- zero-shot/chat", "+++ verifiers/gsm8k@<=0.3.0"]
+    assert [line[0] for line in lines[3:]] == [" ", "-", "+", " "]
+    assert prompt_lines(cards[0]["example"])[2:] == ["[user]", "How many?"]
+    assert protocol_differences(cards[0], cards[0]) == {}
+
+
+CASES = golden_cases()
+LEAST = 10  # cases of a scorer
+LINES = 80  # of a SOURCE.md: one screen
+SAYS = {
+    "correct": Outcome.CORRECT,
+    "wrong": Outcome.WRONG,
+    "nothing read": Outcome.NO_ANSWER,
+    "error": Outcome.ERROR,
+}
+
+
+@pytest.mark.parametrize("package", package_folders())
+def test_golden(package: str) -> None:
+    """Every case of a harness has the verdict and the answer that the real harness gave."""
+    differences = []
+    for case in CASES:
+        if case.package != package:
+            continue
+        for name, verdict in case.verdicts.items():
+            scorer = get_scorer(name)
+            if missing_extra(scorer):
+                continue
+            ours = view(scorer, case.completion, case.problem)
+            expected = View(verdict, case.read.get(name, ours.read))
+            if ours != expected:
+                differences.append((case.id, name, ours, expected))
+    assert not differences
+
+
+@pytest.mark.parametrize("package", packages(), ids=lambda package: package.__name__)
+def test_quirks_of_the_sources(package: ModuleType) -> None:
+    for quirk in read_source(package).quirks:
+        scorer = get_scorer(quirk["scorer"])
+        if not missing_extra(scorer):
+            verdict = scorer.judge(quirk["completion"], Problem.from_gold(quirk["gold"]))
+            assert verdict.outcome == SAYS[quirk["says"]], quirk
+
+
+def test_every_golden_file_is_sound() -> None:
+    """It is read, names each case once, and holds the scorers of its own package alone."""
+    files = {
+        path for top in ("src", "tests") for path in (REPOSITORY / top).rglob("*golden*.json*")
+    }
+    assert files == {PACKAGES / package / NAME for package in {case.package for case in CASES}}
+    ids = Counter((case.package, case.id) for case in CASES)
+    assert [id for id, count in ids.items() if count > 1] == []
+    own = {
+        scorer.name: module.__name__.rpartition(".")[2]
+        for module in packages()
+        for scorer in getattr(module, "SCORERS", ())
+    }
+    assert {(own[name], case.package) for case in CASES for name in case.verdicts} == {
+        (package, package) for package in {case.package for case in CASES}
+    }
+
+
+def test_every_scorer_has_golden_cases() -> None:
+    verdicts: dict[str, list[bool | str]] = {name: [] for name in all_scorers()}
+    for case in CASES:
+        for name, verdict in case.verdicts.items():
+            verdicts[name].append(verdict)
+    assert [name for name, said in verdicts.items() if len(said) < LEAST] == []
+    assert [name for name, said in verdicts.items() if not {True, False} <= set(said)] == []
+
+
+def test_every_package_says_where_it_comes_from() -> None:
+    sources = {package: PACKAGES / package / "SOURCE.md" for package in package_folders()}
+    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in sources.items()}
+    assert {name for name, count in lines.items() if count > LINES} == set(), "longer than a screen"
+    assert set(lines) == {module.__name__.rpartition(".")[2] for module in packages()}
+
+
+# The flags that OpenAI published with its example solutions: how many of 1,319 are right.
+FLAGGED = {"6b_finetuning": 286, "6b_verification": 515, "175b_finetuning": 458}
+FLAGGED["175b_verification"] = 742
+
+
+@pytest.mark.official
+def test_published_flags_of_the_example_solutions(data: Path) -> None:
+    scorer = get_scorer("openai/example-solutions")
+    right: Counter[str] = Counter()
+    rows = (data / "completions" / "openai_example.jsonl").read_text("utf-8").split("\n")[:-1]
+    golds = [
+        json.loads(line)["answer"].rpartition("#### ")[2].replace(",", "")
+        for line in (data / "gsm8k" / "test.jsonl").read_text("utf-8").split("\n")[:-1]
+    ]
+    for line in rows:
+        row = json.loads(line)
+        verdict = judge_against(scorer, row["completion"], golds[row["index"]])
+        assert verdict.correct == row["reported_correct"], (row["model"], row["index"])
+        right[row["model"]] += verdict.correct
+    assert right == FLAGGED
