@@ -15,7 +15,12 @@ ZERO_DECIMALS_AT_END = re.compile(r"(?<!\d)(\d++)\.0++\Z")
 
 
 def replaced(text: str, pairs: Iterable[tuple[str, str]]) -> str:
-    """Return a text with each pair's first string replaced by its second, one after the other."""
+    """Return a text with each pair's first string replaced by its second, one after the other.
+
+    No first string is of digits alone, as most answers are.
+    """
+    if text.isdigit():
+        return text
     for old, new in pairs:
         text = text.replace(old, new)
     return text

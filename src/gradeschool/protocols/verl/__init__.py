@@ -72,6 +72,8 @@ class BoxContent(str):
 
 def minerva_form(text: str) -> str:
     """Return an answer in DAPO's version of Minerva's normal form; "ft" stays."""
+    if text.isdigit():
+        return text
     text = replaced(text.split("=")[-1], MINERVA_SUBSTITUTIONS)
     text = replaced(text, ((word, "") for word in MINERVA_REMOVED if word != "ft"))
     for pattern, replacement in MINERVA_REWRITTEN:
