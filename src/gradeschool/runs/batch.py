@@ -9,7 +9,7 @@ import asyncio
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -105,20 +105,31 @@ class BatchRun:
         return None
 
     async def _submit(self, requests: Sequence[Request]) -> None:
-        """Submit requests, each file as a batch.
+        """Submit requests, each file of them as a batch.
 
         If a batch with its tag exists, because the answer to an earlier try was lost, no second one
         is started.
         """
-        for path, lines, url in self._files(requests):
-            tag = path.stem.removeprefix("batch-")
-            write_file(path, b"".join(lines))
-            file = await with_retries(partial(self._upload, path), WAITS)
+        lines: list[bytes] = []
+        size = 0
+        for number, request in enumerate(requests, start=1):
+            is_chat = request.prompt.text is None
+            url = f"/v1{self.endpoint.chat_path if is_chat else '/completions'}"
+            fields = {"custom_id": request.key, "method": "POST", "url": url,
+                      "body": self.endpoint.body_of(request)}  # fmt: skip
+            lines.append(json.dumps(fields).encode() + b"\n")
+            size += len(lines[-1])
+            if number < len(requests) and len(lines) < MOST_LINES and size <= MOST_BYTES:
+                continue
+            tag = secrets.token_hex(16)  # new for each try: requests may be sent again
+            write_file(self._file(tag), b"".join(lines))
+            file = await with_retries(partial(self._upload, self._file(tag)), WAITS)
             body = {"input_file_id": file, "endpoint": url, "completion_window": "24h",
                     "metadata": {TAG: tag}}  # fmt: skip
             self._open[tag] = (await with_retries(partial(self._start, tag, body), WAITS))["id"]
             self._save()
             self.note(f"submitted {len(lines)} requests as batch {self._open[tag]}")
+            lines, size = [], 0
 
     async def _upload(self, path: Path) -> str:
         """Return the id of an uploaded file."""
@@ -138,22 +149,6 @@ class BatchRun:
         return checked_batch(
             await self.endpoint.call("POST", "/batches", json.dumps(body).encode())
         )
-
-    def _files(self, requests: Sequence[Request]) -> Iterator[tuple[Path, list[bytes], str]]:
-        """Yield the path of each file to submit, its lines, and the address of its requests."""
-        lines: list[bytes] = []
-        size = 0
-        for number, request in enumerate(requests, start=1):
-            is_chat = request.prompt.text is None
-            url = f"/v1{self.endpoint.chat_path if is_chat else '/completions'}"
-            fields = {"custom_id": request.key, "method": "POST", "url": url}
-            line = json.dumps({**fields, "body": self.endpoint.body_of(request)}).encode() + b"\n"
-            lines.append(line)
-            size += len(line)
-            if number == len(requests) or len(lines) == MOST_LINES or size > MOST_BYTES:
-                # A tag is new for each try: requests may be sent again.
-                yield self._file(secrets.token_hex(16)), lines, url
-                lines, size = [], 0
 
     async def _collect(self, tag: str, id: str, by_key: Mapping[str, Request]) -> None:
         """Record the results of a batch if it has ended."""

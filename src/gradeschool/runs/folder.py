@@ -6,6 +6,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from gradeschool.formats.own_run import (
     read_manifest,
 )
 from gradeschool.formats.settings import mapping
-from gradeschool.percentages import count
+from gradeschool.percentages import accuracy_words, bounds, count
 from gradeschool.runs.job import SCHEMA, RunPlan, differing, facts_of, recorded_plan, request_key
 
 DEEPEST = 4  # levels of folders below the listed one
@@ -68,16 +69,12 @@ class RunSummary:
     @property
     def figures(self) -> dict[str, Mapping[str, Any]]:
         """Return the figures of the scorers with verdicts, the headline first."""
-        named = mapping((self.results or {}).get("scorers"))
         figures = {}
-        for name, each in named.items():
-            accuracy, ci95, range_ = (
-                mapping(each).get(key) for key in ("accuracy", "ci95", "accuracy_bounds")
-            )
-            # Where the scorer fails on some texts, there are bounds and no accuracy.
-            pairs = ([accuracy, accuracy] if accuracy is not None else range_, ci95)
-            values = [value for pair in pairs if isinstance(pair, list) for value in pair]
-            if len(values) == 4 and all(type(value) in (int, float) for value in values):
+        for name, each in mapping((self.results or {}).get("scorers")).items():
+            # None without a verdict, and anything in a file that was changed.
+            with suppress(TypeError, ValueError, KeyError):
+                accuracy_words(each["accuracy"], each.get("accuracy_bounds"))
+                bounds(each["ci95"])
                 figures[str(name)] = each
         return figures
 
@@ -178,82 +175,67 @@ def verify(folder: Path) -> list[RunFinding]:
             report(True, f"the {setting.partition(' ')[0]} has changed: {values}")
         else:
             identity = str(manifest.get("model"))
-            findings += _check_keys(plan, identity, completions)
-            findings.append(_check_results(plan, identity, results, completions))
+            prompts = replace(plan, problems=plan.dataset.problems).prompts()
+            unknown = [row.problem_id for row in completions if row.problem_id not in prompts]
+            wrong = [
+                f"problem {row.problem_id} sample {row.sample}"
+                for row in completions
+                if (prompt := prompts.get(row.problem_id)) is not None
+                and request_key(identity, prompt, plan.decoding, row.sample) != row.key
+            ]
+            if unknown:
+                belong = count(len(unknown), "row belongs", "rows belong")
+                named = _some(list(dict.fromkeys(unknown)))
+                report(True, f"{belong} to no problem of the dataset: {named}")
+            if wrong:
+                have = count(len(wrong), "row has", "rows have")
+                report(True, f"{have} a key that does not match its request: {_some(wrong)}")
+            if not unknown and not wrong:
+                report(False, f"{count(len(completions), 'key')} recomputed, all match")
+            planned = {(p.id, sample) for p in plan.problems for sample in range(plan.samples)}
+            answered = {(row.problem_id, row.sample) for row in completions if not row.error}
+            if left := len(planned - answered):
+                report(False, f"{left} of {count(len(planned), 'sample')} not answered")
+            report(*_check_results(plan, identity, results, completions))
     except InputError as error:
         report(True, f"keys cannot be recomputed: {error}")
     return sorted(findings, key=lambda finding: not finding.fault)
 
 
-def _check_keys(
-    plan: RunPlan, identity: str, completions: Sequence[Completion]
-) -> Iterator[RunFinding]:
-    """Compare the keys of the rows with those of today's prompts, and the rows with the plan."""
-    whole = plan.dataset.problems
-    prompts = replace(plan, problems=whole).prompts()
-    unknown = [row.problem_id for row in completions if row.problem_id not in prompts]
-    wrong = [
-        f"problem {row.problem_id} sample {row.sample}"
-        for row in completions
-        if (prompt := prompts.get(row.problem_id)) is not None
-        and request_key(identity, prompt, plan.decoding, row.sample) != row.key
-    ]
-    if unknown:
-        belong = count(len(unknown), "row belongs", "rows belong")
-        named = _some(list(dict.fromkeys(unknown)))
-        yield RunFinding(True, f"{belong} to no problem of the dataset: {named}")
-    if wrong:
-        have = count(len(wrong), "row has", "rows have")
-        yield RunFinding(True, f"{have} a key that does not match its request: {_some(wrong)}")
-    if not unknown and not wrong:
-        yield RunFinding(False, f"{count(len(completions), 'key')} recomputed, all match")
-    planned = {(problem.id, sample) for problem in plan.problems for sample in range(plan.samples)}
-    answered = {(row.problem_id, row.sample) for row in completions if not row.error}
-    if left := len(planned - answered):
-        yield RunFinding(False, f"{left} of {count(len(planned), 'sample')} not answered")
-
-
 def _check_results(
-    plan: RunPlan,
-    identity: str,
-    results: Mapping[str, Any] | None,
-    completions: Sequence[Completion],
-) -> RunFinding:
-    """Compare results.json with the scores of the stored completions."""
+    plan: RunPlan, identity: str, results: Mapping[str, Any] | None, completions: list[Completion]
+) -> tuple[bool, str]:
+    """Compare results.json with the scores of the stored completions; as `RunFinding`."""
     from gradeschool.runs.evaluate import summarise
     from gradeschool.scoring.table import ScorerSet, choose_scorers
 
     if results is None:
-        return RunFinding(False, f"no results.json yet; {REWRITE}")
+        return False, f"no results.json yet; {REWRITE}"
     requests, rows = plan.requests(identity), latest(completions)
     counted, n = results.get("n"), sum(request.key in rows for request in requests)
     if isinstance(counted, int) and counted < n:
-        return RunFinding(False, f"rows were added since results.json was written; {REWRITE}")
+        return False, f"rows were added since results.json was written; {REWRITE}"
     if counted != n:
-        return RunFinding(True, f"results.json counts {counted!r} samples, and {n} are stored")
+        return True, f"results.json counts {counted!r} samples, and {n} are stored"
     names, written = plan.protocol.scorers, mapping(results.get("scorers"))
     if written.keys() != set(names):
-        scored = ", ".join(written) or "no scorer"
-        wanted = ", ".join(names)
-        text = f"results.json has scores by {scored}, the run's scorers are {wanted}"
-        return RunFinding(True, text)
+        scored, wanted = ", ".join(written) or "no scorer", ", ".join(names)
+        return True, f"results.json has scores by {scored}, the run's scorers are {wanted}"
     if functions := [name for name in names if ":" in name]:
         code = "code that a run folder names is not run"
-        text = f"scores by {', '.join(functions)} are not recomputed: {code}"
-        return RunFinding(False, text)
+        return False, f"scores by {', '.join(functions)} are not recomputed: {code}"
     try:
         scorers = ScorerSet(plan.scorers or choose_scorers(names))
         *_, summary = summarise(str(results.get("run") or ""), scorers, requests, rows)
     except (InputError, MissingExtraError) as error:
-        return RunFinding(False, f"scores cannot be recomputed: {error}")
+        return False, f"scores cannot be recomputed: {error}"
     fields = json.loads(json.dumps(summary))
     pairs = [(name, mapping(written[name]), now) for name, now in fields["scorers"].items()]
     for name, before, now in [*pairs, ("these rows", results, fields)]:
         if wrong := next((key for key in now if before.get(key) != now[key]), None):
             values = f"{wrong} {before.get(wrong)!r}, not {now[wrong]!r}"
-            text = f"results.json does not match {name}: {values}; {REWRITE}"
-            return RunFinding(True, text)
-    return RunFinding(False, f"results.json has the scores of these {count(n, 'sample')}")
+            return True, f"results.json does not match {name}: {values}; {REWRITE}"
+    return False, f"results.json has the scores of these {count(n, 'sample')}"
 
 
 def _some(values: Sequence[Any]) -> str:
