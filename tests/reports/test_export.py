@@ -199,9 +199,6 @@ def test_parquet_has_a_row_for_each_sample(
     ]  # fmt: skip
     assert [rows[index]["openai/2021"] for index in (1, 2)] == ["error", "no_answer"]
     assert rows[2]["gradeschool/reader"] == "correct"
-    about = json.loads(table.schema.metadata[b"gradeschool"])
-    assert about["protocol"] is None
-    assert about["surrogates"] == "lone surrogates are written as U+FFFD"
 
 
 def test_inspect_has_epochs_scores_and_spans(

@@ -158,8 +158,9 @@ def _check_pair(first: SourceRun, other: SourceRun, is_gate: bool) -> None:
             mapping(run.manifest.get(part)) for part in ("protocol", "dataset", "decoding")
         )
         seed, number = decoding.get("seed"), run.manifest.get("samples")
-        is_known = isinstance(seed, int) and isinstance(number, int)
-        seeds.append({*range(seed, seed + number)} if is_known else set())
+        if not (isinstance(seed, int) and isinstance(number, int)):
+            seed = number = 0
+        seeds.append({*range(seed, seed + number)})
         facts.append((protocol.get("digest"), data.get("sha256"), run.manifest.get("model"),
                       decoding.get("temperature")))  # fmt: skip
     for name, before, after in zip(("protocol", "dataset"), *facts, strict=False):

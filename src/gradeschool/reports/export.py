@@ -542,16 +542,9 @@ def parquet_files(run: ExportedRun) -> Files:
         import pyarrow as arrow
         import pyarrow.parquet as parquet
 
-        about = {
-            "version": __version__,
-            "protocol": run.protocol or None,
-            "dataset": run.dataset,
-            "created": run.begun.isoformat(),
-            "surrogates": "lone surrogates are written as U+FFFD",
-        }
         kinds = dict.fromkeys(TEXTS, arrow.string()) | dict.fromkeys(NUMBERS, arrow.int64())
         kinds |= dict.fromkeys(scorers, arrow.string())
-        schema = arrow.schema(list(kinds.items()), metadata={"gradeschool": json.dumps(about)})
+        schema = arrow.schema(list(kinds.items()))
         with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
             for start in range(0, len(run.samples), ROW_GROUP):
                 rows = list(map(row, run.samples[start : start + ROW_GROUP]))
