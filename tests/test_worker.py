@@ -237,6 +237,3 @@ def test_a_forked_process_has_children_of_its_own(module: str) -> None:
     forked, [first, second] = map(json.loads, out.splitlines())
     assert (forked[0], first[0], second[0]) == (1, 1, 2)
     assert first[1] == second[1] != forked[1]
-
-
-# Scorers on texts that Math-Verify hangs on

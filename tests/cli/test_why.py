@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.archives import DEFLATED, write_archive
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
@@ -141,42 +140,6 @@ def test_samples_of_lm_eval(run: Path, gradeschool: Command, tmp_path: Path) -> 
     assert "6 of 8 completions are identical" in notes
     assert "prompts are equal for 7 of 8" in notes
     assert "the prompts of problem 2 differ after byte" in notes
-
-
-@pytest.mark.parametrize("name", ["log.eval", "log.json"])
-def test_a_log_of_inspect(run: Path, gradeschool: Command, tmp_path: Path, name: str) -> None:
-    head = {
-        "eval": {"model": "openai/m", "model_base_url": "http://h/v1", "task": "gsm8k",
-                 "task_args": {"fewshot": 0}, "packages": {"inspect_ai": "0.3.260"},
-                 "dataset": {"name": "gsm8k"}, "config": {"epochs": 1},
-                 "scorers": [{"name": "match", "options": {"numeric": True}}]},
-        "plan": {"config": {"temperature": 0.5, "max_tokens": 100}},
-    }  # fmt: skip
-    samples = [
-        {
-            "id": i, "epoch": 1, "input": f"How many are {i} and {i}?", "target": str(2 * i),
-            "messages": [{"role": "system", "content": "Think."},
-                         {"role": "user", "content": f"How many are {i} and {i}?"},
-                         {"role": "assistant", "content": "x"}],
-            "output": {"completion": f"It is {2 * i}.", "usage": {"input_tokens": 30},
-                       "choices": [{"stop_reason": "stop"}]},
-        }
-        for i in range(8)
-    ]  # fmt: skip
-    if name.endswith(".json"):
-        (tmp_path / name).write_text(json.dumps({**head, "samples": samples}))
-    else:
-        members = {"header.json": json.dumps(head).encode()}
-        members |= {f"samples/{i}.json": json.dumps(entry).encode() for i, entry in
-                    enumerate(samples)}  # fmt: skip
-        write_archive(tmp_path / name, members, DEFLATED)
-    fields = beside(gradeschool, run, tmp_path / name)
-    settings = {each["name"]: (each["here"], each["there"]) for each in fields["settings"]}
-    assert settings["scorer"][1].startswith("inspect/match-numeric@")
-    assert settings["system message"] == ("none", "Think.")
-    assert settings["temperature"] == (0.0, 0.5)
-    assert settings["max tokens"][1] == 100
-    assert fields["missing_points"] == pytest.approx(12.5)
 
 
 def test_a_prompt_is_recorded_if_the_key_proves_it(run: Path, gradeschool: Command) -> None:

@@ -161,40 +161,6 @@ def test_nothing_deviates_where_a_plain_text_ends_at_once(words: str, has_chat: 
         assert all("ends its answer" in by_name[name].says for name in needs_words)
 
 
-def obedient(body: dict[str, Any]) -> web.Response:
-    """An answer in the form that was asked for."""
-    words = {"message": {"content": WORDS}} if "messages" in body else {"text": WORDS}
-    return web.json_response({"choices": [words]})
-
-
-@pytest.mark.parametrize(
-    ("written", "finish", "state", "says"),
-    [
-        (4, "length", FINE, "and given as the finish reason"),
-        (4, "stop", DEVIATES, "is obeyed, but the finish reason is 'stop'"),
-        (4, None, DEVIATES, "is obeyed, but the finish reason is ''"),
-        (5, "length", DEVIATES, "max_tokens 4 gave 5 tokens"),
-        (None, "length", FINE, "and given as the finish reason"),
-    ],
-)
-def test_the_finish_reason_of_a_limit(
-    written: int | None, finish: str | None, state: str, says: str
-) -> None:
-    async def answer(request: web.Request) -> web.Response:
-        body = json.loads(await request.read())
-        reply = json.loads(obedient(body).text or "")
-        if body["max_tokens"] == 4:
-            words = " ".join(WORDS.split()[:4])
-            inside = {"message": {"content": words}} if "messages" in body else {"text": words}
-            usage = {} if written is None else {"usage": {"completion_tokens": written}}
-            reply = {"choices": [{**inside, "finish_reason": finish}], **usage}
-        return web.json_response(reply)
-
-    finding = asyncio.run(findings_of(answer))["max_tokens"]
-    assert finding.state is state
-    assert says in finding.says
-
-
 @pytest.mark.slow
 def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(tmp_path: Path) -> None:
     citizen, folder = BadCitizen(), tmp_path / "run"

@@ -70,30 +70,6 @@ def test_samples_do_not_depend_on_the_other_rows() -> None:
     assert len({reply.text for reply in alone}) > len(PROBLEMS)
 
 
-def test_the_calculator_writes_the_result_of_an_annotation() -> None:
-    class Scripted(torch.nn.Module):
-        """Writes <<3+4=9>> whatever it reads."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = trainee(TOKENIZER).eval()
-            self.script = [*TOKENIZER("<<3+4=9>>")["input_ids"], TOKENIZER.eos_token_id]
-
-        def __getattr__(self, name: str) -> Any:
-            return super().__getattr__(name) if name == "inner" else getattr(self.inner, name)
-
-        def forward(self, input_ids: Any, **more: Any) -> Any:
-            output = self.inner(input_ids=input_ids, **more)
-            for row, last in enumerate(input_ids[:, -1].tolist()):
-                place = self.script.index(last) + 1 if last in self.script else 0
-                output.logits[row, -1, self.script[place]] = 1e4
-            return output
-
-    model = Scripted()
-    assert written(model, Decoding(max_tokens=30))[0].text.startswith("<<3+4=9>>")
-    assert written(model, Decoding(max_tokens=30), calculator=True)[0].text.startswith("<<3+4=7>>")
-
-
 def test_a_drawn_token_has_the_probability_of_the_softmax() -> None:
     model = trainee(TOKENIZER).eval()
     ids = torch.tensor([TOKENIZER(PROBLEMS[0].question)["input_ids"]])

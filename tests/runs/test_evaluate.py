@@ -51,10 +51,11 @@ def asked_of(log: Path) -> list[dict[str, Any]]:
     return [body for body in bodies if QUESTION not in json.dumps(body)]
 
 
-PROTOCOLS = ["lm-eval/gsm8k", "olmes/gsm8k-tulu", "zero-shot/chat"]
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", [
+    pytest.param("lm-eval/gsm8k", marks=pytest.mark.slow),
+    pytest.param("olmes/gsm8k-tulu", marks=pytest.mark.slow),
+    "zero-shot/chat",
+])  # fmt: skip
 def test_every_protocol_runs_end_to_end_on_the_real_server(
     data: Path, llama_url: str, tmp_path: Path, protocol: str, gradeschool: Command
 ) -> None:
