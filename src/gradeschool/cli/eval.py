@@ -429,7 +429,7 @@ def _print_leaderboard(finished: Finished) -> None:
 
 def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
     """Print the missing requests and their cost; requests at most a model's name."""
-    from gradeschool.runs.cost import estimate_run
+    from gradeschool.runs.evaluate import estimate_run
 
     fields = [estimate_run(each) for each in prepared]
     if as_json:

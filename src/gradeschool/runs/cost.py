@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion, Prompt, Usage
 from gradeschool.errors import InputError
-from gradeschool.models.base import Model, Request
-
-if TYPE_CHECKING:
-    from gradeschool.runs.job import PreparedJob
+from gradeschool.models.base import Request
 
 MILLION = 1_000_000
 LARGEST_PRICE = 1e9  # dollars per million tokens
@@ -106,49 +102,6 @@ def estimate(
         "cost": None if price is None else price.of(Usage(prompts, likely)),
         "most_cost": None if price is None or most is None else price.of(Usage(prompts, most)),
     }
-
-
-def estimate_run(prepared: PreparedJob) -> dict[str, Any]:
-    """Return the missing requests of a run and their cost; requests at most a model's name."""
-    from gradeschool.formats.own_run import stored_completions
-    from gradeschool.scoring.table import ScorerSet
-
-    async def identity(model: Model) -> str:
-        if model.name:
-            return model.identity
-        async with model:  # asks the server for its name
-            return model.identity
-
-    stored = stored_completions(prepared.folder)
-    todo, pairs = [], []
-    for request in prepared.plan.requests(asyncio.run(identity(prepared.model))):
-        row = stored.get(request.key)
-        if row is None or row.error:
-            todo.append(request)
-        else:
-            pairs.append((request, row))
-    fields = {
-        "model": prepared.model.identity,
-        "protocol": prepared.plan.protocol.name,
-        "folder": str(prepared.folder),
-        "samples": len(todo) + len(pairs),
-        "stored": len(pairs),
-        **estimate(todo, pairs, prepared.price),
-    }
-    if (judge := prepared.judge) is not None:
-        from gradeschool.runs.judge import judge_requests
-
-        marks = ScorerSet(prepared.plan.scorers).thinking_marks
-        asked = judge_requests(asyncio.run(identity(judge)), pairs, marks)
-        of_judge = estimate(asked, [], prepared.judge_price)
-        fields["judge"] = {
-            "model": judge.identity,
-            "requests": len(asked),
-            "most_requests": len(asked) + len(todo),
-            "prompt_tokens": of_judge["prompt_tokens"],
-            "cost": of_judge["cost"],
-        }
-    return fields
 
 
 class Budget:

@@ -22,9 +22,10 @@ from gradeschool.formats.own_run import (
     RESULTS_FILE,
     other_models,
     read_json,
+    stored_completions,
 )
 from gradeschool.formats.samples import Sample
-from gradeschool.models.base import Request
+from gradeschool.models.base import Model, Request
 from gradeschool.models.openai_api import SAMPLING
 from gradeschool.runs.job import PreparedJob, make_manifest
 from gradeschool.runs.send import Dispatcher
@@ -354,6 +355,48 @@ def quantiles(values: Sequence[float]) -> dict[str, float]:
         place = min(len(ranked) - 1, len(ranked) * share // 100)
         shares[f"p{share}"] = round(ranked[place], 3)
     return shares
+
+
+def estimate_run(prepared: PreparedJob) -> dict[str, Any]:
+    """Return the missing requests of a run and their cost; requests at most a model's name."""
+    from gradeschool.runs.cost import estimate
+
+    async def identity(model: Model) -> str:
+        if model.name:
+            return model.identity
+        async with model:  # asks the server for its name
+            return model.identity
+
+    stored = stored_completions(prepared.folder)
+    todo, pairs = [], []
+    for request in prepared.plan.requests(asyncio.run(identity(prepared.model))):
+        row = stored.get(request.key)
+        if row is None or row.error:
+            todo.append(request)
+        else:
+            pairs.append((request, row))
+    fields = {
+        "model": prepared.model.identity,
+        "protocol": prepared.plan.protocol.name,
+        "folder": str(prepared.folder),
+        "samples": len(todo) + len(pairs),
+        "stored": len(pairs),
+        **estimate(todo, pairs, prepared.price),
+    }
+    if (judge := prepared.judge) is not None:
+        from gradeschool.runs.judge import judge_requests
+
+        marks = ScorerSet(prepared.plan.scorers).thinking_marks
+        asked = judge_requests(asyncio.run(identity(judge)), pairs, marks)
+        of_judge = estimate(asked, [], prepared.judge_price)
+        fields["judge"] = {
+            "model": judge.identity,
+            "requests": len(asked),
+            "most_requests": len(asked) + len(todo),
+            "prompt_tokens": of_judge["prompt_tokens"],
+            "cost": of_judge["cost"],
+        }
+    return fields
 
 
 # --until
