@@ -33,7 +33,6 @@ RELATIONS = (
     ("\\approx", "≈"), ("\\times", "×"), ("\\div", "÷"), ("\\cdot", "*"),
 )  # fmt: skip
 WORKED_BEFORE = ("=", "≈", "→", "-", "+", "*", "/", "×", "÷", "−")
-ANNOUNCEMENTS = ("The answer", "The final answer")
 ABBREVIATIONS = ("max", "min", "approx", "ca", "vs", "i.e", "e.g", "Max", "Min", "Approx")
 ABBREVIATED = re.compile(r"\b(max|min|approx|ca|vs|i\.e|e\.g)\. ")
 # A new clause begins after one of these, unless only the number follows.
@@ -332,7 +331,6 @@ PAIRED = re.compile(r"[,;] ?[\da-z∞]")
 # "With a tip she would pay 30", "she would pay 30 if": what the question does not ask.
 WOULD = re.compile(r"\b(?:if|with|had|should)\b.*(?:\bwould|'d) ")
 WOULD_IF = re.compile(r"^(?: \w+){0,2} if\b")
-CONCLUDES = re.compile(r"^(?:thus|therefore|so|hence|then)\b")
 SUPPOSES = re.compile(r"\b(?:would|could|if|suppose|assuming)\b")
 ASKS = re.compile(r"^[^.!\n(=]{0,60}(?:\?|？|吗)")
 
@@ -350,32 +348,27 @@ def doubt(
     start, end: the sentence, or more text after it. question: what it says itself is no doubt.
     marked: the number follows a marker of the answer, where "at least 15" is no answer either.
     """
+    boxed = text.endswith("boxed{", 0, number.start)
     begin = max(start, number.start - REACH)
-    line = text.rfind("\n", begin, number.start) + 1
-    if line and not text[line : number.start].strip(" *$\\[({"):
-        line = text.rfind("\n", begin, line - 1) + 1  # a number on a line of its own, unmarked
-    begin, is_cut = max(begin, line), begin > start and not line
-    announced = max(text.rfind(each, begin, number.start) for each in ANNOUNCEMENTS)
-    if announced > begin:
-        begin, is_cut = announced, False  # the sentence before it has no full stop
-    for mark in (". ", "? ", "! "):
-        place = text.rfind(mark, begin, number.start)
-        if place >= 0 and not text.endswith(ABBREVIATIONS, begin, place):
-            begin, is_cut = place + 2, False
-    stop = text.find("\n", number.end, min(end, number.end + REACH))
-    stop = min(end, number.end + REACH) if stop < 0 else stop
-    if question and not _may_be_doubted(
-        text[begin : number.start].lower(), text[number.end : stop].lower()
-    ):
+    opened = text.rfind("\n", begin, number.start) + 1
+    is_cut, begin = begin > start and not opened, max(begin, opened)
+    opened = text.rfind(". ", begin, number.start)
+    if opened >= 0 and not text.endswith(ABBREVIATIONS, begin, opened):
+        is_cut, begin = False, opened + 2
+    stop = min(end, number.end + REACH)
+    stop = text.find("\n", number.end, stop) if "\n" in text[number.end : stop] else stop
+    before, after = text[begin : number.start].lower(), text[number.end : stop].lower()
+    if question and not _may_be_doubted(before, after):
         return None
-    before = ABBREVIATED.sub(r"\1 ", _plain(text[begin : number.start])).rstrip()
-    after = _plain(text[number.end : stop])
-    opened = max((before + " ").rfind(mark) for mark in (". ", "? ", "! "))
-    whole = not is_cut or opened >= 0
+    if "May" in text[begin:stop]:
+        before = MAY.sub("m", text[begin : number.start]).lower()
+    before, after = ABBREVIATED.sub(r"\1 ", _plain(before)).rstrip(), _plain(after)
+    opened = max((before + " ").rfind("? "), (before + " ").rfind("! "), before.rfind(". "))
     leads = before.endswith((":", "-", ">", "|", "(", ","))
-    before = clause = ASIDE.sub("", before[opened + 1 :].lstrip())
+    before = ASIDE.sub("", before[opened + 1 :].lstrip())
+    before = clause = f"… {before}" if is_cut and opened < 0 else before
     for edge in CLAUSE.finditer(before):
-        clause, whole = before[edge.end() :], True
+        clause = before[edge.end() :]
     if LEADING.match(before):
         clause = ""  # "After ruling out the broken ones, 15 remain."
     worked = before.endswith(WORKED_BEFORE)
@@ -387,8 +380,6 @@ def doubt(
         return "denied"
     asked = question.lower()
     core = DEFINING.sub(r"\g<head>", clause)
-    # A box asserts by itself, unless "not" is right before it.
-    boxed = text.endswith("boxed{", 0, number.start)
     bare = BARE.match(after) is not None and not {"$", ":"} & {*text[number.start - 2 : number.end]}
     said = None if worked or boxed else ANSWER_IS.search(clause)
     if said and not _is_licensed(said[1]):
@@ -397,40 +388,34 @@ def doubt(
     if not worked and NEGATION.search(near) and not NEGATION.search(asked):
         if not EXTREME.search(core):
             return "denied"
-        asks = marked or ANSWER_WORD.search(clause) or NO_SUBJECT.match(before)
-        return "bounded" if asks else None
+        return "bounded" if marked or NO_SUBJECT.match(before) else None
     judging = "" if worked else COUNTED_BEFORE.sub(r"\1", clause)
     if _is_judged(judging, after) and not JUDGED.search(asked):
         return "judged"
-    if whole and (not worked or VARIABLE.search(clause)) and COMMAND.match(clause):
+    if (not worked or VARIABLE.search(clause)) and COMMAND.match(clause):
         return "supposed"
     if not worked:
         other = OTHER_BEFORE.search(before) and not after[:9].lstrip().startswith(SAME_UNITS)
-        possible = POSSIBLE.search(core)
-        if WAY.search(clause) and not WAY.search(asked):
-            return "possible"
-        unasked = possible and (" " not in possible[0] or possible[0] not in asked)
-        if unasked or ONE_OF.search(before) or other:
+        possible = POSSIBLE.search(core) or WAY.search(clause)
+        if other or ONE_OF.search(before) or (possible and possible[0] not in asked):
             return "possible"
         if (
             CONDITION.search(core)
             or _is_reported(clause, after, asked)
-            or (whole and SUPPOSITION.match(before))
+            or SUPPOSITION.match(before)
         ):
             return "supposed"
-        if whole and SUBJECT.match(before + " " if before else ""):
+        if SUBJECT.match(before + " " if before else ""):
             predicate = PREDICATE.match(after)
             if predicate and not COUNTED.match(after):
                 denies = predicate["verb"].endswith(("n't", "cannot", "may", "might", "could"))
                 if denies or not IS_RESULT.match(predicate["rest"]):
                     return "a subject"
-        with_it = before == "with" and " would " in after
         would_if = " would " in clause and WOULD_IF.match(after)
-        hypothetical = with_it or would_if or WOULD.search(before)
-        if hypothetical and not (boxed or CONCLUDES.match(before) or SUPPOSES.search(asked)):
+        if (would_if or WOULD.search(before)) and not (boxed or SUPPOSES.search(asked)):
             return "would be"
-    if CONTRAST.match(after) and not worked:
-        return "judged"
+        if CONTRAST.match(after):
+            return "judged"
     if not (boxed and text.startswith("}", number.end)) and (
         OTHER_AFTER.match(after) or (not before and OR_OTHER.match(after))
     ):
@@ -457,27 +442,21 @@ def doubt(
 # The words of all rules, by their first four letters. Most sentences have none of them.
 RULES = (
     NEGATION, REPORTED, ONE_OF, POSSIBLE, CONDITION, JUDGED, COMMAND, PREDICATE, OPEN_ENDED, TO,
-    RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND, CONTRAST, WAY, SUPPOSE, ANYBODY, MARKED_AFTER,
+    RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND, CONTRAST, WAY,
 )  # fmt: skip
 WORDS = re.compile(r"[^\W\d_]{2,}")
 NEUTRAL = frozenset(
     """
     the of is resu ther tota to in answ will so has and on each are have that he minu be can make
     from at it she they was by take now seco comp toge whic then how with this an out long we you
-    were
+    were thus for need fina cost two her more many dist read work last clea firs seco thir ever
+    smal give like call
     """.split()  # noqa: SIM905
 )
-TRIGGERS = frozenset(word[:4] for rule in RULES for word in WORDS.findall(
-    re.sub(r"\\[a-z]", " ", rule.pattern))) - NEUTRAL  # fmt: skip
+_RULE_WORDS = WORDS.findall(re.sub(r"\\[a-z]", " ", " ".join(rule.pattern for rule in RULES)))
+TRIGGERS = {word[:4] for word in _RULE_WORDS} - NEUTRAL | {"supp", "pret", "plus", "erro"}
 SIGNS = frozenset("?？±<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
 LAST_WORDS = (" be ", " in ", " within ", " from ", " to ", " of ", " can ")
-PLAIN_ENDS = tuple(
-    f"{word}{sign}{gap}{mark}"
-    for word in ("answer", "is", "####")
-    for sign in ("", ":")
-    for gap in ("", " ", "\n")
-    for mark in ("", "$", "**", "\\boxed{", "$\\boxed{", "\\(\\boxed{")
-)
 LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
 
 
@@ -494,14 +473,17 @@ def _may_be_doubted(before: str, after: str) -> bool:
     """Return whether any rule may apply: a cheap test that most numbers pass."""
     after = after[:40]
     near = before[-12:].replace("\\(", "") + after
-    if not SIGNS.isdisjoint(near) or any(map(near.__contains__, LATEX_SIGNS)):
+    if not SIGNS.isdisjoint(near[-len(after) - 4 :]):
+        return True
+    if "\\" in near and any(map(near.__contains__, LATEX_SIGNS)):
         return True
     if before.endswith("-") or any(map(before[-9:].__contains__, LAST_WORDS)):
         return True
     if "-" in after[:8] or " to " in after[:24]:
         return True
-    if "answer" in before and not before.endswith(PLAIN_ENDS):
-        return True
+    said = before.rpartition("answer")[2] if "answer" in before else ""
+    if said.strip(" :$*\\({\n").removesuffix("boxed").strip(" :$*\\({\n") not in ("", "is"):
+        return "=" not in before[-3:]
     words = [word[:4] for word in WORDS.findall(before + " " + after)]
     return (
         not TRIGGERS.isdisjoint(words)
@@ -529,9 +511,6 @@ def _is_judged(clause: str, after: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    if "May" in text:
-        text = MAY.sub("M", text)
-    text = text.lower()
     if "\\" in text or "=" in text or "’" in text:
         for written, plain in RELATIONS:
             text = text.replace(written, plain)
@@ -591,10 +570,17 @@ RELATION = re.compile(
 
 def _is_algebraic(text: str, start: int, end: int) -> bool:
     """Return whether the formula that contains a number has a letter in it: "f(15)", "15t + 2"."""
-    left, opener = max((text.rfind(mark, max(0, start - 48), start), mark) for mark in FORMULAS)
-    inside = left + len(opener)
-    if left < 0 or "\n" in text[inside:start]:
+    begin = max(0, start - 48, text.rfind("\n", 0, start))
+    before = text[begin:start]
+    if "$" not in before and "{" not in before and "#" not in before and "\\(" not in before:
         return False
+    left, opener = -1, ""
+    for mark in FORMULAS:
+        place = before.rfind(mark)
+        left, opener = (place, mark) if place > left else (left, opener)
+    if left < 0:
+        return False
+    inside = begin + left + len(opener)
     if opener == "boxed{":
         stop = closing_brace(text, inside, end + 64)
     elif opener == "####":
@@ -610,6 +596,9 @@ def _is_algebraic(text: str, start: int, end: int) -> bool:
 
 def is_part_of_expression(text: str, start: int, end: int) -> bool:
     """Return whether a number is a part of an expression that is not a number itself."""
+    boxed = text.startswith("}", end) and text.endswith("boxed{", 0, start)
+    if boxed and not text[end : end + 12].strip("}$)]. \n*\\"):
+        return False
     if _is_algebraic(text, start, end):
         return True
     place = text.rfind("nswer", max(0, start - 80), start)

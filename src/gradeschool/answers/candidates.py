@@ -427,6 +427,8 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
 def _is_beside(text: str, start: int, number: WrittenNumber) -> bool:
     """Return whether a number is one of "(3 * 4 + 5)" or of "After 4 hours" at the beginning."""
     opened = text.rfind("(", start, number.start)
+    if number.start == start:
+        return False
     if opened < 0:
         return SETTING.fullmatch(text, start, number.start) is not None
     close = text.find(")", number.end, number.end + CONTEXT)

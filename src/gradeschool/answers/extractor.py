@@ -39,7 +39,6 @@ from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.answers.statements import (
     BOUNDARY,
     CONCLUSION,
-    REVISION,
     Confidence,
     ExtractedAnswer,
     Sentence,
@@ -95,6 +94,14 @@ ANNOUNCED = tuple(
     for marker in ("####", "The answer is", "The answer is:", "The final answer is")
     for sign in ("", "$")
 )
+# A marker, a short whole number, and nothing else: the end of most texts leaves nothing to decide.
+PLAIN_END = re.compile(
+    r"(?:(?P<hashes>####)|(?:\A|\n|[.!] |\*)(?:(?:So|Thus|Hence|Therefore),? )?"
+    r"(?P<answer>[Tt]he (?:final )?answer is:?)) ?(?P<box>(?:\$|\\\()?\\boxed\{)?\$?"
+    r"(?P<number>[1-9]\d{0,5})(?(box)\}(?:\$|\\\))?)\.?\s*\Z",
+    re.A,
+)
+HOW = {"hashes": "after the last '####'", "answer": "after the last 'answer'"}
 # A text that contains one of these gives no answer.
 UNKNOWN = re.compile(
     r"(?i)\b(?:(?:cannot|can\snot|could\snot|can['’]t|(?:im|not\s)possible\sto"
@@ -140,6 +147,11 @@ def extract_final_answer(
     and then only after a marker. Never raises; linear in the length of the text.
     """
     region = committed_region(text, question, tuple(marks))
+    end = region.text[max(region.start, region.end - 48) : region.end]
+    if plain := PLAIN_END.search(end):
+        start, stop = (region.end - len(end) + place for place in plain.span("number"))
+        how = "in the last box" if plain["box"] else HOW["hashes" if plain["hashes"] else "answer"]
+        return ExtractedAnswer(plain["number"], start, stop, how, Confidence.STATED)
     statement = last_statement(region.text, region.start, region.end, question)
     if statement is not None and _is_absurd(region, statement, question):
         statement = last_statement(region.text, region.start, statement.start, question)
@@ -151,7 +163,11 @@ def extract_final_answer(
         return None
     else:
         answer = _closing(region, region.start, region.end, question) or _printed(text, region)
-    if answer and (correction := CORRECTION.match(region.text, answer.end, region.end)):
+    if (
+        answer
+        and answer.end + 3 < region.end
+        and (correction := CORRECTION.match(region.text, answer.end, region.end))
+    ):
         begin = skip_lead(region.text, correction.end(), region.end)
         other = quantity_at(region.text, begin, region.end)
         if other and not OPERAND_AFTER.match(region.text, other.end, region.end):
@@ -192,13 +208,11 @@ def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
     shorter one was concluded: "The answer is 2." and then "#### 2611010".
     """
     text, digits = region.text, len(stated.value)
-    if digits < FEWEST_ABSURD or not stated.value.isdecimal() or stated.value in question:
-        return False
     if digits > MOST_DIGITS:
-        return True
-    known = text[region.start : stated.start].replace(",", "").replace(" ", "")
-    goes_on = region.end - stated.end > digits
-    if goes_on or "," in text[stated.start : stated.end] or stated.value in known:
+        return stated.value.isdecimal()
+    if digits < FEWEST_ABSURD or stated.value in question or "," in text[stated.start : stated.end]:
+        return False
+    if stated.value in text[region.start : stated.start].replace(",", ""):
         return False
     place = max(text.rfind("\n", region.start, stated.start), region.start)
     before = last_statement(text, region.start, place, question)
@@ -222,10 +236,8 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         return stated
     sentences = last_sentences(text, stated.end, end)
     last = next((each for each in sentences if DIGIT.search(text, each.start, each.end)), None)
-    if last is None or is_aside(text, last):
-        return stated
-    number = stated_number(text, last.start, last.end, question)
-    if number is None or number.value == UNRESOLVED or same_value(number.value, stated.value):
+    number = last and stated_number(text, last.start, last.end, question)
+    if not (last and number) or number.value in (UNRESOLVED, stated.value) or is_aside(text, last):
         return stated
     worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
     concludes = CONCLUSION.match(text, last.start, last.end) is not None
@@ -241,7 +253,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         and not checks
         and number.value not in question_hints(question).values
         and any(
-            same_value(other.value, stated.value)
+            other.value == stated.value
             and (
                 OPERAND_AFTER.match(text, other.end, number.start)
                 or OPERAND_BEFORE.search(text[max(last.start, other.start - 8) : other.start])
@@ -256,18 +268,13 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         )
         and " would " not in text[last.start : number.start]
     )
-    if breaks_off(text, last, number, question):
-        return stated
-    taken_back = (
-        REVISION.search(text, stated.end, end) and has_equals(text, stated.end, end)
-    ) or TAKEN_BACK.search(text, stated.end, number.start)
+    taken_back = TAKEN_BACK.search(text, stated.end, number.start)
     working_follows = (
         worked_out
         and text[number.end : number.end + 1] != ")"
-        and last.start > stated.end
         and not checks
         and not has_equals(text, region.start, stated.start)
-        and (restates or total or has_unit(text, number, last.end, question))
+        and (total or has_unit(text, number, last.end, question))
     )
     drawn = concludes or DRAWN.search(text, last.start, number.start)
     answers = restates or _answers_instead(region, stated, last, number, question)
@@ -357,10 +364,9 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
 def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
     """Return whether a sentence only repeats part of the question, except for a pronoun or two."""
     words = text[sentence.start : sentence.end].split()
-    plain, written, rest = " ".join(question.split()), " ".join(words), " ".join(words[1:])
-    if len(rest) > SHORTEST_REPEATED and rest in plain and not DIGIT.search(words[0]):
-        return True
-    return len(written) > SHORTEST_REPEATED and written in plain
+    plain = " ".join(question.split())
+    rest = " ".join(words if DIGIT.search(words[0]) else words[1:])
+    return len(rest) > SHORTEST_REPEATED and rest in plain
 
 
 def _before_items(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
@@ -426,11 +432,11 @@ def _printed(text: str, region: Region) -> ExtractedAnswer | None:
 
 def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> ExtractedAnswer:
     """Return an answer by the conventions of its text: "5.600" in German, millions if asked for."""
-    text, points = region.text, groups_by_points(question)
-    written = text[answer.start : answer.end]
-    if written == answer.value and not points and " " not in written:
+    text, written = region.text, region.text[answer.start : answer.end]
+    if written == answer.value and " " not in written and "." not in written:
         return answer
     if THOUSANDS_POINT.fullmatch(written.lstrip("R$€ ")):
+        points = groups_by_points(question)
         words = text[max(region.start, answer.start - 300) : answer.start + 60]
         near = text[max(0, answer.start - 3) : answer.end + 6]
         if points or groups_by_points(words) or "€" in near or "R$" in near or "euro" in near:

@@ -35,6 +35,7 @@ DIGIT = re.compile(r"\d")
 TRIES = 20
 # Maximum number of characters of a statement after its marker.
 REACH = 400
+MOST_WORDS = 6  # of a number in words of another language than English
 SHORT_LINE = 20  # of a line behind a tag that stays open
 HASHES, BOX = "####", "boxed"
 TAG = re.compile(r"<(?:final_?)?(?:answer|ans)>|<final>|<\|begin_of_box\|>", re.I)
@@ -60,23 +61,7 @@ FOREIGN = re.compile(
     r"|คำตอบ)(?P<verb>(?:[^\n\d.:：=]{0,40}?(?:\b(?:ist|lautet|beträgt|(?<!\bno\s)es|est|è|é|ni)\b"
     r"|は|(?<!不)是|为|為|হল|হলো|คือ|[—–=]))?[\s*]{0,3}[:：]?)"
 )
-# Numbers in words behind a marker of the same language; of others it is only known that they are.
-FOREIGN_VALUES = {
-    word: value
-    for words in (
-        "null - zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-        "cero - dos tres cuatro cinco seis siete ocho nueve diez once doce",
-        "zéro - deux trois quatre cinq six sept huit neuf dix onze douze",
-    )
-    for value, word in enumerate(words.split())
-    if word != "-"  # the article as well
-}
 CHINESE_DIGITS, CHINESE_UNITS = "〇一二三四五六七八九", "十百千"
-FOREIGN_NUMBER = re.compile(
-    rf"(?i)[〇一二三四五六七八九十百千万零两]+|\b(?:{'|'.join(FOREIGN_VALUES)}"
-    r"|\w+(?:zig|ßig|zehn|hundert|tausend|enta|einta)|veint\w+|cien(?:to)?|mil|vingt|trente"
-    r"|(?:quar|cinqu|soix)ante|cent|mille)\b"
-)
 LINE_A = re.compile(r"\n[ \t>*]{0,4}A[*]{0,2}[ \t]?:|\A[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
 LINE_B = re.compile(r"(?:\n[ \t>*]{0,4}|[,;]?\s{1,3})B[*]{0,2}[ \t]?:")
 # Each with words of which a text that it matches has one; the first that matches counts.
@@ -130,7 +115,7 @@ class ExtractedAnswer(NamedTuple):
 def last_statement(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     """Return the last explicit statement of an answer in a piece of text, None without one."""
     last: ExtractedAnswer | None = None
-    for find in (_behind_answer, _in_box, _behind_hashes, _in_tag, _behind_pattern):
+    for find in (_behind_hashes, _in_box, _behind_answer, _in_tag, _behind_pattern):
         statement = find(text, start if last is None else max(start, last.start - 9), end, question)
         if statement is not None and (last is None or statement.start > last.start):
             last = statement
@@ -200,8 +185,7 @@ def _box_beside(
 ) -> WrittenNumber | None:
     """Return the box before this one if both give one amount in two units, else None.
 
-    "4 minutes or 0.067 hours", both boxed: the requested unit decides, or a last line that repeats
-    one of them; otherwise the first counts.
+    "4 minutes or 0.067 hours", both boxed: the first counts, unless the last line repeats this one.
     """
     before = text.rfind(BOX, max(start, place - 120), place)
     other = None if before < 0 else _boxed(text, before + len(BOX), place, question)
@@ -212,10 +196,7 @@ def _box_beside(
     ):
         return None
     repeated = text[number.end : end].rstrip().rpartition("\n")[2].strip()
-    fits = has_unit(text, number, end, question) and not has_unit(text, other, place, question)
-    if repeated in (text[number.start : number.end], text[other.start : other.end]):
-        fits = repeated == text[number.start : number.end]
-    return number if fits else other
+    return number if repeated == text[number.start : number.end] else other
 
 
 def _asked_behind(text: str, number: WrittenNumber, end: int, question: str) -> WrittenNumber:
@@ -236,8 +217,6 @@ def _in_tag(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
         if close is None and 0 < lines.find("\n") < SHORT_LINE:  # the tag stays open
             stop = text.find("\n", text.find(lines, begin), stop)
             lines = text[begin:stop].strip()
-        if "\n" in lines or len(lines) > REACH or SENTENCE_END.search(lines, 0, len(lines) - 1):
-            return last_statement(text, begin, stop, question)
         number = stated_number(text, begin, stop, question)
         if number is not None:
             return _stated(number, "between answer tags")
@@ -290,23 +269,22 @@ def _behind_pattern(text: str, start: int, end: int, question: str) -> Extracted
         number = stated_number(text, begin, _sentence_end(text, begin, stop), question)
     if number is None and cue.re is FOREIGN:
         stop = _sentence_end(text, begin, stop)
-        words = FOREIGN_NUMBER.finditer(text, begin, stop)
-        word = next((word for word in words if word[0] != "一"), None)  # "一" is an article
-        if word is not None and not DIGIT.search(text, begin, stop):
-            number = WrittenNumber(_foreign_value(word[0].lower()), *word.span())
+        words = text[begin:stop].split()
+        if 0 < len(words) <= MOST_WORDS and not DIGIT.search(text, begin, stop):
+            number = WrittenNumber(_chinese("".join(words)), begin, stop)
     return None if number is None else _stated(number, f"after {cue.group().strip()!r}")
 
 
-def _foreign_value(word: str) -> str:
-    """Return the value of a number word of another language, UNRESOLVED if it is unknown."""
+def _chinese(word: str) -> str:
+    """Return the value of a Chinese numeral, UNRESOLVED for a number word of another language."""
     total = digit = 0
-    for character in word.replace("零", "〇").replace("两", "二"):
+    for character in word.replace("两", "二").replace("零", "〇").rstrip("。"):
         if character in CHINESE_UNITS:
             total, digit = total + (digit or 1) * 10 ** (1 + CHINESE_UNITS.index(character)), 0
         elif character in CHINESE_DIGITS:
             digit = CHINESE_DIGITS.index(character)
         else:
-            return str(FOREIGN_VALUES.get(word, UNRESOLVED))
+            return UNRESOLVED
     return str(total + digit)
 
 
@@ -400,8 +378,6 @@ INSTRUCTION = re.compile(
     r"|(?<=[a-z] )\d+)*"
 )
 UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq|cu)\.?\s)?(?:in|times)\s*$")
-# A longer number is a model repeating digits.
-MOST_DIGITS = 50
 # Minimum length of text whose repetition counts as going round; the second for short sentences.
 SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
 
@@ -464,26 +440,18 @@ def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, ques
     if number is None:
         return len(words) > 2 or (written[:1].isupper() and "\n" not in before)
     stop = sentence.start + len(written)
-    if number.end - number.start > MOST_DIGITS:  # 0.3333333333333...
-        return True
     setting = SETTING.search(text[max(sentence.start, number.start - 40) : number.start])
     if setting is not None and "=" not in written:
         in_words = number.end >= stop and not DIGIT.search(text, number.start, stop)
         if in_words or "," in text[number.end : stop]:
             return True  # "Dana can travel in six", "Therefore, in 48 hours, the pool"
-    if written.rfind("(") > written.rfind(")"):
-        return True
     display = text.rfind("\\[", max(0, sentence.start - LONGEST_PERIOD), stop)
     if display >= 0 and text.find("\\]", display, stop) < 0:
-        return True
-    if number.end < stop and len(words) > 2 and not DIGIT.search(text, number.start, number.end):
         return True
     if "\n" in before or not before.rstrip().endswith((".", "!", "?")):
         return False  # a line may end without a period
     if number.start == sentence.start and len(words) <= LONGEST_UNIT:
         return False  # "Therefore, it takes 3 hours. 3"
-    if len(text[number.end : stop].split()) > LONGEST_UNIT:
-        return True
     return not (
         CONCLUSION.match(written)
         or "=" in written
