@@ -170,18 +170,3 @@ def test_rows_of_other_filters_with_other_responses_are_refused(
         path.write_text(json.dumps(rows))
     with pytest.raises(InputError, match=r"2 rows of .* such as 'score-first'.* own file"):
         read_samples(path)
-
-
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        ({"resps": []}, "has no text: its 'response' is null; give a string"),
-        (
-            {"resps": [[[-0.5, True]]]},
-            "has no text: its 'response' is [[-0.5, True]]; give a string",
-        ),
-    ],
-)
-def test_lm_eval_rows_without_a_text_are_faults(tmp_path: Path, change: Row, fault: str) -> None:
-    rows = lm_eval_rows([["a"]], filters=["none"])
-    assert [sample.fault for sample in read(tmp_path, *rows, {**rows[0], **change})] == ["", fault]

@@ -14,7 +14,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
-from gradeschool.scoring.at_k import Ballot, ballots_by_problem, curve, pass_at_k, steps, vote
+from gradeschool.scoring.at_k import Ballot, ballots_by_problem, curve, pass_at_k, vote
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import ScoredTable
 
@@ -44,13 +44,6 @@ def test_a_vote_is_that_of_majority_vote_and_right_where_its_answer_is(
     won = vote(ballots)
     assert won.answer == majority_vote([ballot.answer for ballot in ballots])
     assert won.correct == (won.answer == "1")
-
-
-def test_steps_are_powers_of_two_and_the_last() -> None:
-    assert steps(1) == [1]
-    assert steps(8) == [1, 2, 4, 8]
-    assert steps(100) == [1, 2, 4, 8, 16, 32, 64, 100]
-    assert steps(0) == []
 
 
 @given(st.dictionaries(st.text(max_size=2), BALLOTS, min_size=1, max_size=5))

@@ -13,7 +13,7 @@ from gradeschool.scoring.compare import Outcomes, compare, compare_unpaired, gat
 from gradeschool.scoring.table import Tally
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
-from tests.support.compared_runs import PROBLEMS, Write, rights
+from tests.support.compared_runs import Write, rights
 from tests.support.compared_runs import dataset as dataset  # a fixture
 from tests.support.compared_runs import write as write  # a fixture
 
@@ -61,27 +61,6 @@ def test_unequal_numbers_of_samples_have_one_accuracy(
     assert "each problem counts once" in gradeschool("compare", *paths, *asked[:-1]).out
     (alone,) = gradeschool("compare", *paths, *asked, "--unpaired").json()["comparisons"]
     assert alone["difference"] == pytest.approx(0.2)
-
-
-def test_several_samples_are_clustered_by_problem(
-    gradeschool: Command, dataset: Path, tmp_path: Path
-) -> None:
-    """Samples of one problem count as one: ten copies do not make a difference surer."""
-    rows = {"once": 1, "ten": 10}
-    ps = []
-    for name, samples in rows.items():
-        path = tmp_path / f"{name}.jsonl"
-        with path.open("w") as file:
-            for run, wrong in (("a", range(12)), ("b", range(9, 14))):
-                for index in range(PROBLEMS):
-                    for sample in range(samples):
-                        text = f"#### {index + (index in wrong)}"
-                        row = {"index": index, "run": run, "sample": sample, "completion": text}
-                        file.write(json.dumps(row) + "\n")
-        (comparison,) = gradeschool("compare", path, "-d", dataset, "--json").json()["comparisons"]
-        ps.append(comparison["p"])
-        assert comparison["difference"] == pytest.approx(7 / PROBLEMS)
-    assert ps[0] == pytest.approx(ps[1])
 
 
 @pytest.mark.parametrize(

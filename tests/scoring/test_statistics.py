@@ -45,28 +45,10 @@ def test_the_exact_tests_and_wilson_are_scipys() -> None:
         assert mcnemar(only_a, only_b) == mcnemar(only_b, only_a) == pytest.approx(p, rel=1e-9)
 
 
-def test_nothing_is_known_of_nothing() -> None:
-    """No trial gives the whole range, plain or clustered."""
-    assert wilson(0, 0) == clustered_wilson([]) == clustered_wilson([(0, 0)]) == (0, 1)
-
-
 @given(st.lists(st.booleans(), min_size=1, max_size=300))
 def test_one_sample_a_problem_is_plain_wilson(rights: list[bool]) -> None:
     """Without repeated samples there is nothing to correct."""
     assert clustered_wilson([(right, 1) for right in rights]) == wilson(sum(rights), len(rights))
-
-
-@given(st.lists(st.booleans(), min_size=1, max_size=300), st.integers(2, 9))
-def test_identical_samples_add_no_knowledge(rights: list[bool], samples: int) -> None:
-    """k copies of each sample give the interval of the problems alone, and never a narrower one."""
-    copied = clustered_wilson([(right * samples, samples) for right in rights])
-    alone = wilson(sum(rights), len(rights))
-    assert copied.high - copied.low >= alone.high - alone.low - 1e-12
-    # The clustered variance divides by problems - 1: equal up to that correction.
-    slack = 1.0 / len(rights)
-    assert copied == pytest.approx(alone, abs=slack * (alone.high - alone.low) + 1e-12)
-    as_if_independent = wilson(sum(rights) * samples, len(rights) * samples)
-    assert copied.high - copied.low > as_if_independent.high - as_if_independent.low
 
 
 @pytest.mark.slow
@@ -138,17 +120,6 @@ def test_tango_is_the_constrained_likelihood(gained: int, lost: int, n: int) -> 
         ).x
         score = (gained - lost - n * delta) / sqrt(n * (2 * chance + delta * (1 - delta)))
         assert abs(score) == pytest.approx(Z95, abs=2e-4)
-
-
-@given(PAIRS)
-def test_an_interval_is_ordered_inside_and_holds_the_estimate(pairs: list[ProblemPair]) -> None:
-    """-1 <= low <= difference <= high <= 1, and swapping the runs mirrors p and estimate."""
-    (low, high), _ = paired_interval(pairs)
-    assert -1 <= low <= mean_difference(pairs) + 1e-12
-    assert mean_difference(pairs) - 1e-12 <= high <= 1
-    swapped = [ProblemPair(pair.right_b, pair.n_b, pair.right_a, pair.n_a) for pair in pairs]
-    assert mean_difference(swapped) == pytest.approx(-mean_difference(pairs))
-    assert paired_test(swapped)[0] == pytest.approx(paired_test(pairs)[0])
 
 
 @pytest.mark.slow
