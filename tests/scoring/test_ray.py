@@ -54,14 +54,10 @@ def test_ray_gives_the_same_scores(data: Path, folder: Path, tmp_path: Path, nam
     assert (tmp_path / "ray.jsonl").read_text() == (tmp_path / "here.jsonl").read_text()
 
 
-def test_an_address_and_one_run_of_it(
-    data: Path, folder: Path, rows: Sequence[dict[str, Any]]
-) -> None:
-    run = rows[0]["model"]
-    words = ("-d", data / "gsm8k" / "test.jsonl", "--scorer", *NAMES, "--json")
-    here = run_script("score", f"{folder / '0.parquet'}#{run}", *words).json()["runs"]
-    address = f"file://{folder / '0.parquet'}#{run}"
-    assert run_script("score", address, *words, "--engine", "ray").json()["runs"] == here
+def test_one_run_of_a_file(data: Path, folder: Path, rows: Sequence[dict[str, Any]]) -> None:
+    file = f"{folder / '0.parquet'}#{rows[0]['model']}"
+    words = ("score", file, "-d", data / "gsm8k" / "test.jsonl", "--scorer", *NAMES, "--json")
+    assert run_script(*words, "--engine", "ray").json() == run_script(*words).json()
 
 
 def test_a_format_that_ray_does_not_read(tmp_path: Path) -> None:

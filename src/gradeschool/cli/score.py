@@ -85,8 +85,6 @@ def command(
             f"pip install 'gradeschool[{extras}]'"
         )
     tables = open_sources(paths, cli.read_options(dataset), cli.warn)
-    if engine != "ray" and (remote := [table.name for table in tables if not table.parts]):
-        raise click.UsageError(f"an address such as {remote[0]!r} needs --engine ray")
     here = tables[0].dataset.name
     if any(table.dataset.name != here for table in tables):
         here = ""

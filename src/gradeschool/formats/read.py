@@ -7,7 +7,7 @@ plain rows, which have the columns `PLAIN_ROWS`. Any other table is read by its 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from itertools import chain, islice
@@ -122,21 +122,16 @@ def _checked(sample: Sample, is_own: bool = False) -> Sample:
 class SampleFile:
     """A file or run folder, opened: its format is known, its samples can be read in batches.
 
-    rows: the first rows of a table that is no local file. reader: how its rows become samples.
-    head: the samples of its first rows. Raises InputError if the file cannot be read or is empty,
-    or if it is not certain how to read it.
+    reader: how its rows become samples. head: the samples of its first rows. Raises InputError if
+    the file cannot be read or is empty, or if it is not certain how to read it.
     """
 
     def __init__(
-        self,
-        path: Path,
-        default_run: str | None = None,
-        options: ReadOptions = DEFAULTS,
-        rows: Sequence[Row] = (),
+        self, path: Path, default_run: str | None = None, options: ReadOptions = DEFAULTS
     ) -> None:
-        self.path = path if rows else completions_of(path)
+        self.path = completions_of(path)
         self.default_run = default_run or default_run_name(path)
-        self._whole: Any = None if rows else read_whole(self.path)
+        self._whole: Any = read_whole(self.path)
         whole = self._whole if isinstance(self._whole, dict) else {}
         if is_lm_eval_results(whole):
             beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
@@ -147,7 +142,7 @@ class SampleFile:
             )
         self._is_log = self.path.suffix == ".eval" or is_inspect(whole)
         with closing(self._rows()) as read:
-            first = list(rows[:HEAD]) or list(islice(read, HEAD))
+            first = list(islice(read, HEAD))
         kind = INSPECT if self._is_log else TABLE
         self.reader = SampleReader(self.path, first, self.default_run, options, kind)
         self.head = list(chain.from_iterable(map(self.reader.read, first)))

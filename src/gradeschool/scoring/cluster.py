@@ -29,8 +29,8 @@ from gradeschool.scoring.sources import Source, no_such_run
 from gradeschool.scoring.table import ScorerSet, choose_scorers
 from gradeschool.signals import keeping_handlers
 
-HEAD = 1024  # rows that show how a file is read
-CHECKED = 256  # batches of a local file that are read here too, for the checks over whole files
+BLOCK = 1024  # rows of a task
+CHECKED = 256  # batches that are read here too, for the checks over whole files
 STORE_BYTES = 256 * 2**20  # for Ray's objects: rows without texts are small
 MESSAGE_CHARACTERS = 300  # of Ray's own error message
 PARQUET, LINES = ".parquet", ".jsonl"
@@ -117,11 +117,11 @@ def rows_on_ray(
 ) -> Iterator[list[ScoredRow]]:
     """Yield the scored rows of a source in file order, a list for each block.
 
-    The checks over whole files see the first CHECKED batches, at an address the first rows, and a
-    warning says so if there are more. Raises InputError for files of other formats or that cannot
-    be read, MissingExtraError without ray, GradeschoolError if Ray fails.
+    The checks over whole files see the first CHECKED batches, and a warning says so if there are
+    more. Raises InputError for files of other formats or that cannot be read, MissingExtraError
+    without ray, GradeschoolError if Ray fails.
     """
-    paths = [str(Path(part).absolute()) for part in source.parts] or [source.path]
+    paths = [str(part.absolute()) for part in source.parts]
     kinds = {Path(path).suffix for path in paths}
     if kinds not in ({PARQUET}, {LINES}):
         raise InputError(
@@ -141,25 +141,16 @@ def rows_on_ray(
             rows = ray.data.read_parquet(paths, include_paths=True)
         else:
             rows = ray.data.read_text(paths, include_paths=True, drop_empty_lines=False)
-        if not source.parts:
-            head = rows.take_batch(HEAD, batch_format="pyarrow")
-            first = enumerate(_rows_of_block(head), start=1)
-            source.begin([row._replace(number=number) for number, row in first if row])
-        is_checked = False
-        if source.parts:  # as without Ray, in the order of the rows
-            batches = source.batches()
-            is_checked = sum(1 for _ in islice(batches, CHECKED)) < CHECKED
-            batches.close()
-        elif source.checks is not None:
-            source.checks.add(list(map(source.matcher.match, source.file.head)))
-        if not is_checked and source.checks is not None:
+        batches = source.batches()  # as without Ray, in the order of the rows
+        if sum(1 for _ in islice(batches, CHECKED)) == CHECKED:
             source.warn(
                 f"{source.name!r}: on Ray, only the first rows are checked for columns, ids and "
                 "golds that were taken wrongly; score it once without --engine"
             )
+        batches.close()
         numbers: Counter[str] = Counter()
         scored = rows.map_batches(
-            _score_block, batch_format="pyarrow", batch_size=HEAD,
+            _score_block, batch_format="pyarrow", batch_size=BLOCK,
             fn_args=(source.file.reader, source.matcher, tuple(scorers.names), changes),
         )  # fmt: skip
         for block in scored.iter_batches(batch_size=None, batch_format="pyarrow"):

@@ -29,7 +29,6 @@ from gradeschool.formats.read import (
     run_of_unnamed,
 )
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
-from gradeschool.formats.tables import Row
 from gradeschool.percentages import count
 from gradeschool.scoring.checks import AlikeTexts, Checks, find_id_base
 from gradeschool.scoring.matching import Matcher, begin_with_prompts
@@ -47,9 +46,9 @@ OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
 class Source:
     """One table of completions, opened: how it is read is known, and its dataset is loaded.
 
-    name: as the user gave it. path: without "#RUN". parts: its files in order; one, except for
-    tables in several files, none for an address. run: the run of rows that name none. only: the one
-    selected run, "" for all. options: for this file. warn: called with sentences on how it is read.
+    name: as the user gave it. path: without "#RUN". parts: its files in order. run: the run of rows
+    that name none. only: the one selected run, "" for all. options: for this file. warn: called
+    with sentences on how it is read.
     """
 
     def __init__(self, name: str, options: ReadOptions, warn: Warn) -> None:
@@ -60,21 +59,11 @@ class Source:
         self.dataset = OWN_GOLDS
         self.matcher = Matcher((), OWN_PROBLEMS, by_id=False)
         self.checks: Checks | AlikeTexts | None = None
-        self.parts: tuple[Path, ...] = ()
-        if "://" in name:  # opened where it is read
-            self.path, _, self.only = name.partition("#")
-            self.run = Path(self.path).stem
-            return
         self.path, self.only = split_run(name)
         path = Path(self.path)
         self.run = path.parent.resolve().name if _is_pattern(self.path) else default_run_name(path)
         self.parts = named_files(self.path)
         self.file = SampleFile(self.parts[0], self.run, options)
-
-    def begin(self, rows: Sequence[Row]) -> None:
-        """Open a table without a local file by its first rows."""
-        self.file = SampleFile(Path(self.path), self.run, self.options, rows)
-        self.match_with(self.dataset)
 
     def match_with(self, dataset: Dataset) -> None:
         """Find out from the first rows how they name the problems of a dataset, and say it."""
@@ -147,16 +136,14 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
     """Return the tables of these names, each with the dataset to score it against.
 
     A name is a file, a run folder, or a pattern ("runs/*.parquet") or folder of Parquet files that
-    form one table; "#RUN" after it selects one run. An address (s3://, gs://, hdfs://) is opened
-    where Ray reads it. Without a dataset in the options, it is the run folder's own, else GSM8K's
-    test split. Raises InputError, DataError.
+    form one table; "#RUN" after it selects one run. Without a dataset in the options, it is the run
+    folder's own, else GSM8K's test split. Raises InputError, DataError.
     """
     sources, datasets = [], []
     for number, name in enumerate(names):
         source = Source(name, options.for_file(number, len(names)), warn)
-        recorded = dataset_of(source.parts[0]) if source.parts else None
-        dataset = options.dataset or recorded or DEFAULT_DATASET
-        if source.parts and not (options.dataset or is_here(dataset)):
+        dataset = options.dataset or dataset_of(source.parts[0]) or DEFAULT_DATASET
+        if not (options.dataset or is_here(dataset)):
             usable = [each.reference for each in source.file.head if not each.fault]
             if usable and all(reference.gold is not None for reference in usable):
                 dataset = ""  # no dataset is needed, and none is fetched
@@ -167,9 +154,7 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
     for source, name in zip(sources, datasets, strict=True):
         if name not in loaded:
             loaded[name] = load_dataset(name) if name else OWN_GOLDS
-        source.dataset = loaded[name]
-        if source.parts:
-            source.match_with(loaded[name])
+        source.match_with(loaded[name])
     return sources
 
 
