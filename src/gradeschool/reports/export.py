@@ -153,7 +153,14 @@ def gather_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Expo
     changed = datetime.fromtimestamp(
         int(file.stat().st_mtime if file.exists() else time.time()), UTC
     )
-    begun, ended = (_date(manifest.get(name)) or changed for name in ("created", "updated"))
+    dates = []
+    for field in ("created", "updated"):
+        try:
+            date = datetime.fromisoformat(str(manifest.get(field)))
+            dates.append(date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC))
+        except ValueError:
+            dates.append(changed)
+    begun, ended = dates
     named, name = ALIASES.get(run.dataset, run.dataset), str(protocol.get("name") or "")
     dataset = named if named in SOURCES else Path(run.dataset).name
     return ExportedRun(
@@ -170,15 +177,6 @@ def gather_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Expo
         ended=max(begun, ended),
         faults=run.faults,
     )
-
-
-def _date(written: object) -> datetime | None:
-    """Return a date of a run.json in UTC, None if it is none."""
-    try:
-        date = datetime.fromisoformat(str(written))
-    except ValueError:
-        return None
-    return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
 
 
 def export_run(run: ExportedRun, form: str, output: Path, force: bool) -> tuple[list[Path], int]:

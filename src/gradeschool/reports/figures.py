@@ -78,7 +78,6 @@ UNDATED: Mapping[str, dict[str, None]] = {
 }
 MOST_TICKS = 9
 MOST_NAMES = 6  # in the legend of a figure that is one column wide
-MOST_SCORERS = 24
 
 Draw = Callable[[Any], None]
 
@@ -214,23 +213,17 @@ def write_figures(runs: Sequence[Judged], folder: Path) -> list[Path]:
     accuracies: dict[str, list[AccuracyRow]] = {}
     curves: dict[str, dict[str, list[Dot]]] = {"maj@k": {}, "pass@k": {}}
     for index, judged in enumerate(runs):
-        groups = [each for each in scorer_groups(judged)
-                  if each.result.judged and (each.own or each.finds)]  # fmt: skip
-        kept = sorted(groups, key=lambda each: not each.own)[:MOST_SCORERS]
-        rows = []
-        for each in groups:
-            more = f" (+{len(each.names) - 1})" if len(each.names) > 1 else ""
-            if each in kept:
-                label = f"{clip(each.names[0], 44)}{more}"
-                rows.append(AccuracyRow(label, each.result, each.own))
         prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.name)}-"
-        accuracies[f"{prefix}scorers"] = rows
+        accuracies[f"{prefix}scorers"] = [
+            AccuracyRow(f"{clip(each.names[0], 44)}"
+                        f"{f' (+{len(each.names) - 1})' if len(each.names) > 1 else ''}",
+                        each.result, each.own)
+            for each in scorer_groups(judged)
+            if each.result.judged and (each.own or each.finds)
+        ]  # fmt: skip
         if judged.samples()[1] > 1 and (points := curve(ballots_by_problem(judged.headline))):
-            for name, field in (("maj@k", "maj"), ("pass@k", "pass_any")):
-                interval = f"{field.removesuffix('_any')}_ci95"
-                curves[name][judged.name] = [
-                    Dot(each.k, getattr(each, field), getattr(each, interval)) for each in points
-                ]
+            curves["maj@k"][judged.name] = [Dot(at.k, at.maj, at.maj_ci95) for at in points]
+            curves["pass@k"][judged.name] = [Dot(at.k, at.pass_any, at.pass_ci95) for at in points]
     results = [AccuracyRow(judged.name, judged.result) for judged in runs if judged.result.judged]
     if len(runs) > 1:
         accuracies["runs"] = sorted(results, key=lambda row: (-row.result.accuracy, row.name))
