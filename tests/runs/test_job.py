@@ -40,6 +40,12 @@ def test_changed_settings_are_in_the_folders_name(tmp_path: Path) -> None:
     assert folder_of(dataset=str(problems)) == usual.replace("_sample", "_my-sums")
 
 
+@pytest.mark.usefixtures("data")
+def test_the_protocols_own_dataset_is_not_in_the_folders_name() -> None:
+    folder = prepare(job(dataset="")).folder.as_posix()
+    assert folder == "runs/sample-handwritten-chat_zero-shot-chat"
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

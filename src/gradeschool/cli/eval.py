@@ -127,7 +127,7 @@ config_option = click.option(
         "own, mine.py:NAME; may be repeated, the headline first.", multiple=True,
         metavar="NAME")  # fmt: skip
 @option("-k --samples", COUNT, "Completions for each problem; several are voted on.", default=1)
-@option("-o --output", FOLDER, "Run folder; by default runs/MODEL_PROTOCOL_DATASET. With several "
+@option("-o --output", FOLDER, "Run folder; by default runs/MODEL_PROTOCOL[_DATASET]. With several "
         "models or protocols, the folder of the run folders.")  # fmt: skip
 @request_options
 @click.option("--dry-run", is_flag=True,

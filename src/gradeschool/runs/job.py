@@ -367,7 +367,7 @@ def _check(job: Job, protocol: Protocol, calculates: bool) -> None:
 
 
 def default_folder(job: Job, plan: RunPlan, usual: Protocol, options: Mapping[str, Any]) -> Path:
-    """Return the default run folder: runs/MODEL_PROTOCOL_DATASET.
+    """Return the default run folder: runs/MODEL_PROTOCOL, then _DATASET unless the protocol's own.
 
     Settings that differ from those of `usual`, the protocol without options of decoding, are
     appended, so that different settings have different folders and the same command finds its
@@ -388,7 +388,8 @@ def default_folder(job: Job, plan: RunPlan, usual: Protocol, options: Mapping[st
     if Path(dataset).suffix in TABLES:
         dataset = Path(dataset).stem
     own = re.fullmatch(r"(?:.*/)?([^/]+)\.(?:toml|py:\w+)", str(job.protocol))
-    parts = [model_label(job.model), own[1] if own else usual.name, dataset]  # of a file, its name
+    parts = [model_label(job.model), own[1] if own else usual.name]  # of a file, its name
+    parts += [dataset] if plan.dataset.name != usual.dataset else []
     parts += [f"{name}-{value}".replace("_", "-") for name, value in changed.items()]
     named = [UNSAFE.sub("-", part).strip("-.")[:MOST_PART] or "unnamed" for part in parts]
     return RUNS / "_".join(named)
