@@ -140,14 +140,6 @@ def test_explain_one_completion_under_every_scorer(gradeschool: Command, run_of_
     assert "gradeschool: no completion answers the pr" in missing.err
 
 
-def test_explain_one_cause(gradeschool: Command, run_of_four: Path) -> None:
-    result = gradeschool("explain", run_of_four, *SAMPLE, "--cause", "truncated")
-    assert "no response" not in result.out
-    wrong = gradeschool("explain", run_of_four, *SAMPLE, "--cause", "tired")
-    assert wrong.status == 2
-    assert wrong.err.startswith("gradeschool: no cause contains the words 'tired'; known: provider")
-
-
 def test_forms_stand_beside_the_accuracy(gradeschool: Command, run_of_four: Path) -> None:
     result = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER)
     assert "four, 4 completions, 25.0 % empty, 25.0 % truncated" in result.out
