@@ -135,34 +135,25 @@ def sync_folder(folder: Path) -> None:
         os.close(number)
 
 
-class FolderLock:
-    """An exclusive lock on a folder, which it makes; a context manager.
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder, which is made, for the block.
 
-    The system releases it when the process dies in any way. Raises StoreError if another process
-    has it, or the folder cannot be used.
+    The system releases the lock when the process dies in any way. Raises StoreError if another
+    process has it, or the folder cannot be used.
     """
+    import fcntl
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._number = -1
-
-    def __enter__(self) -> FolderLock:
-        """Take the lock."""
-        import fcntl
-
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        number = open_regular(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        raise StoreError(f"cannot use {str(folder)!r}: {error.strerror}") from error
+    with os.fdopen(number):
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._number = open_regular(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
-            fcntl.flock(self._number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self.__exit__()
-            raise StoreError(
-                f"the folder {str(self.folder)!r} is in use by another process; wait for it"
-            ) from None
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise StoreError(f"cannot use {str(self.folder)!r}: {error.strerror}") from error
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Release the lock."""
-        os.close(self._number)
+            raise StoreError(
+                f"the folder {str(folder)!r} is in use by another process; wait for it"
+            ) from error
+        yield

@@ -90,7 +90,7 @@ class Annotations:
 
         A SentencePiece tokenizer puts a space before a text, so "=" is put first and cut off again.
         """
-        plain = self._plain(text)
+        plain = self.tokenizer(text, add_special_tokens=False)["input_ids"]
         if "".join([self.texts[token] for token in plain]) == text:
             return tuple(plain)
         if self.tokenizer.decode(plain) == text and self.texts[plain[0]][:1] != " ":
@@ -98,11 +98,3 @@ class Annotations:
         lead = self.tokenizer("=", add_special_tokens=False)["input_ids"]
         led = self.tokenizer("=" + text, add_special_tokens=False)["input_ids"]
         return tuple(led[len(lead) :] if led[: len(lead)] == lead else plain)
-
-    def _plain(self, text: str) -> list[int]:
-        """Return a text's tokens from the tokenizer's library, without the layers above it."""
-        fast = getattr(self.tokenizer, "backend_tokenizer", None)
-        if fast is None or fast.padding is not None or fast.truncation is not None:
-            ids: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-            return ids
-        return list(fast.encode(text, add_special_tokens=False).ids)

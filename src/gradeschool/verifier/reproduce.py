@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.atomic import FolderLock, write_json
+from gradeschool.atomic import locked_folder, write_json
 from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
 from gradeschool.formats.own_run import read_json
 from gradeschool.signals import stop_flag
@@ -379,7 +379,7 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
         if known is not None:
             done.add(output)
     running: dict[str, subprocess.Popen[bytes]] = {}
-    with FolderLock(folder / STAGES), stop_flag() as stop:
+    with locked_folder(folder / STAGES), stop_flag() as stop:
         try:
             while len(done) < len(stages):
                 if stop.is_set():

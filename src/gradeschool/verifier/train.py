@@ -29,7 +29,7 @@ from transformers import (
     TrainingArguments,
 )
 
-from gradeschool.atomic import FolderLock, append_lines, write_json
+from gradeschool.atomic import append_lines, locked_folder, write_json
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import dataset_of, fingerprint, read_json
@@ -190,7 +190,7 @@ def run_training(
         stop = stack.enter_context(stop_flag())
         work.mkdir(parents=True, exist_ok=True)
         if is_first:
-            stack.enter_context(FolderLock(output))
+            stack.enter_context(locked_folder(output))
             write_json(output / TRAINING_FILE, fields)
         trainer.add_callback(StopOnSignal(stop))
         trainer.train(resume_from_checkpoint=last_checkpoint(work))
