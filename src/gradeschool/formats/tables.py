@@ -356,6 +356,8 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         header = next(lines, "")
         is_tsv = "\t" in header and name.removesuffix(".gz").endswith(CSV[1:])
         separator = "\t" if is_tsv else max(SEPARATORS, key=header.count)
+        if header[:4] == "sep=":  # Excel's own line
+            separator, header = header[4:5], next(lines, "")
         reader = csv.reader(chain([header], lines), delimiter=separator, strict=True)
         columns = next(reader, [])
         _check_columns(columns, f"the CSV file {name!r}")

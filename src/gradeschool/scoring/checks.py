@@ -313,7 +313,7 @@ class Checks:
                 self.shifts[sample.run].begin(sample.row, OWN_LOSS)
                 self.lost.begin(sample.row, ABOUT_LOSS)
                 continue
-            place = self.matcher.places.get(problem.id)
+            place = self.matcher.places.get(problem.id) if problem.question else None
             if reference.question is None and place is not None:
                 self._place(sample, problem, answer, place, self.matcher.rows, self._golds)
             else:
@@ -372,7 +372,8 @@ class Checks:
         if len(sample.text) <= SHORT:
             self.alike.count(sample.text, False)
         counts["wordy"] += len(words) >= WORDY
-        if len(words) >= WORDY and share < STRANGE and problem.id in self.matcher.places:
+        is_known = problem.question and problem.id in self.matcher.places
+        if is_known and len(words) >= WORDY and share < STRANGE:
             region = committed_region(sample.text, problem.question)  # base models ask on
             said = distinct_words(sample.text[region.start : region.end])
             if len(said) >= WORDY:
