@@ -39,6 +39,7 @@ DROPPED = str.maketrans("", "", "$,£€*_")
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
 NEAR_END = 16  # words, which contain most last numbers
+LONGEST = 1000  # characters returned of an extracted answer
 TRIMMED = "!?:;()[]{}'\"`"
 ASCII_DIGIT = re.compile(r"[0-9]")
 # An ASCII word with one of these is not a number in any version of inspect_ai.
@@ -261,6 +262,21 @@ def extract_aime(text: str, gold: str) -> Answer | None:
     return make_answer((word, value, span, f"the last line: {how}"))
 
 
+def judge_by_math(text: str, gold: str) -> tuple[str | None, bool]:
+    """Judge as `math()`, in a child process with the extra `inspect-ai`.
+
+    `math` calls these two functions one after the other in a thread, with a time limit for each,
+    which the limit of the worker replaces. Raises ValueError on a gold that it cannot parse.
+    """
+    from inspect_ai.scorer._math import _parse_targets_worker, _score_answer_worker
+
+    targets, error = _parse_targets_worker((gold,))
+    if error is not None:
+        raise ValueError(f"Could not parse any mathematical target: {error}.")
+    score = _score_answer_worker(text, targets)
+    return score.answer and score.answer[:LONGEST], score.status == "correct"
+
+
 AIME_SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
 SCORERS = (
     _scorer(
@@ -285,7 +301,7 @@ SCORERS = (
         summary="math() of inspect_ai, called itself: the last box, else after 'answer' or "
         "'result', a formula, the last line or number; equal as an expression",
         source="inspect_ai 0.3.285, src/inspect_ai/scorer/_math.py, math",
-        function=f"{__package__}.library:math",
+        function=f"{__name__}:judge_by_math",
         how="inspect_ai's math()",
         extra="inspect-ai",
     ),
