@@ -59,7 +59,11 @@ EXTREME = re.compile(r"\b(?:more|less|fewer|longer|later) than$")
 ONE_OF = re.compile(
     r"\b(?:(?:one|any) of|candidates are|options?:|choices:) (?:these:? "
     r"|the \w+:? ?)?[\d.,$ ]*(?:and|or)?$"
-    r"|\b(?:candidates|options|choices) are$|\bso (?:is|are)$|\b(?:two|several|multiple|many) "
+    r"|\b(?:candidates|options|choices) are$|\bso (?:is|are)$|\b(?:tentativ|hypothetic|alternativ"
+    r"|suppos"
+    r"edly|allegedly|arguably|presumabl|apparently|seemingly|otherwise|for (?:instance|example"
+    r"|now\b"
+    r"|the moment)|in theory|on one|^say,)|\b(?:two|several|multiple|many) "
     r"(?:answers|values|results|solutions|options)\b"
     r"|\d.*\b(?:another|others?|or else|if not|and/or|otherwise)(?: \w+)?,?$"
 )
@@ -194,7 +198,8 @@ WAY = re.compile(
 # Commands: a clause without a subject.
 COMMAND = re.compile(
     r"^(?:(?:now|first|so|and|please|just) )*(?:(?:let's|let (?:us|me)|i'll|to|we|i|can|will|could"
-    r"|trying) )*(?:(?:suppose|supposing|assume|assuming|imagine|pretend|try|trying|test|testing"
+    r"|trying) )*(?:(?:suppose|supposing|setting|substituting|plugging|letting|assume|assuming"
+    r"|imagine|pretend|try|trying|test|testing"
     r"|consider|check|verify|angenommen|supon\w*|supposons)|(?<!\bi )(?<!\bwe )(?<!\bcan )(?:let"
     r"|say|put(?! together)|set|take|pick|choose|select|substitute|plug|start|begin|see|decide"
     r"|what about|how about|why not|scratch|write|avoid))\b[^,:]*$"
@@ -228,7 +233,8 @@ COUNTED = re.compile(
 IS_RESULT = re.compile(
     r"^(?: (?:be|indeed|thus|therefore|also|then|now|still|really|in fact|clearly"
     r"|obviously))* (?:\d|(?:(?:the|our|your|my|his|her|their|its|how|what (?:he|she|it|they|we|is"
-    r"|remains)|enough|correct|right|left|needed|required|remaining|in total|more|less|half|twice"
+    r"|remains)|enough|correct|right|left|needed|required|remaining|in total|more|less|half"
+    r"|twice(?! too)"
     r"|equal|because|since|for|per|each|all|also)\b(?!.*\b(?:before|without|different|other|else"
     r"|earlier)\b)(?! possib| guess| option| candidate)))"
 )
@@ -238,7 +244,8 @@ OPEN_ENDED = re.compile(
     r"|uncertainty|tolerance|deviation|error)"
     r"|(?:,|or|and) (?:or else|another|others?|the other|if not|otherwise)\b[^.\d]*\d|±|[+]/?[-−]"
     r"|plus or minus|plus ?/ ?minus|,? ?give or take"
-    r"|with an error|and (?:up|above|over|more|below|under)\b(?! \w+ [a-z])|[<>≤≥] ?[a-z\d]"
+    r"|with an error|, \d+ more or less|[∓⁺]|and (?:up|above|over|more|below"
+    r"|under)\b(?! \w+ [a-z])|[<>≤≥] ?[a-z\d]"
     r"|[+](?! ?[(\d])|,? ?if not more|,? (?:possibly|maybe|perhaps|or even)\b|,? or (?:even "
     r"|maybe |perhaps )?(?:more|less|fewer|so|higher|lower|above|below|greater|under|over|better"
     r"|worse|thereabouts|larger|smaller)\b|[- –]?plus(?=[.,]| ?$)|tops\b|(?:at"
@@ -262,7 +269,8 @@ OTHER_BEFORE = re.compile(
 )
 SAME_UNITS = ("%", "percent", "cent")  # "0.60 or 60%", "$0.10 or 10 cents" are one amount
 OTHER_AFTER = re.compile(
-    r"^(?:, \d+){0,9},? or (?:\w+ )?\d[\d,]*(?![\d.,]*[%/]|\.\d| [a-z]*(?:hour|minute|cent))"
+    r"^(?:, \d+){0,9},? (?:and/)?or (?:\w+ )?\d[\d,]*(?![\d.,]*[%/]|\.\d| [a-z]*(?:hour|minute"
+    r"|cent))"
 )
 OR_OTHER = re.compile(
     r"^(?: [a-z]{1,12})?(?:,? or (?:maybe|perhaps|possibly|even)| [(]or(?= \d[\d.,]*\))| vs\.?"
@@ -318,6 +326,7 @@ COUNTED_ERRORS = re.compile(
     r"(?: [a-z]+){0,5} (?:are|were|did|do|have|had)\b| [a-z]*(?:mistakes|errors|wrong|false|in\w+"
     r"|im\w+|possib\w+|candidates)\b"
 )
+REFUSES = ("rejects", "rejected", "refuses", "refused", "ignored", "discarded", "eliminated")
 ANSWER_WORD = re.compile(
     r"\b(?:answer|antwoord|antwort|respuesta|réponse|resposta|risposta|ответ)\b"
 )
@@ -405,7 +414,7 @@ def doubt(
             or SUPPOSITION.match(before)
         ):
             return "supposed"
-        if SUBJECT.match(before + " " if before else ""):
+        if SUBJECT.match(clause + " " if clause else ""):
             predicate = PREDICATE.match(after)
             if predicate and not COUNTED.match(after):
                 denies = predicate["verb"].endswith(("n't", "cannot", "may", "might", "could"))
@@ -455,7 +464,7 @@ NEUTRAL = frozenset(
 )
 _RULE_WORDS = WORDS.findall(re.sub(r"\\[a-z]", " ", " ".join(rule.pattern for rule in RULES)))
 TRIGGERS = {word[:4] for word in _RULE_WORDS} - NEUTRAL | {"supp", "pret", "plus", "erro"}
-SIGNS = frozenset("?？±<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
+SIGNS = frozenset("?？±∓⁺<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
 LAST_WORDS = (" be ", " in ", " within ", " from ", " to ", " of ", " can ")
 LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
 
@@ -504,8 +513,10 @@ def _is_reported(clause: str, after: str, asked: str) -> bool:
 def _is_judged(clause: str, after: str) -> bool:
     remark = REMARK.match(after)
     said = remark[1] if remark else ""
-    if JUDGED.search(clause) or JUDGED.search(said) or NEGATION.search(said):
+    if JUDGED.search(said) or NEGATION.search(said):
         return True
+    if JUDGED.search(clause):  # but not in "he rejected 15 offers"
+        return not (clause.endswith(REFUSES) and BARE.match(after) is None)
     rest = AFTER_CLAUSE.split(after, maxsplit=1)[0]
     return JUDGED.search(rest) is not None and not COUNTED_ERRORS.match(rest)
 
@@ -523,14 +534,17 @@ _NAMES = (
     r"|[dt]?frac)"
 )
 _SYMBOL = (
-    rf"(?:\\{_NAMES}\b|[πθλαβφ√∞]|\b(?:sqrt|sin|cos|tan|ln|log|exp|pi)\b"
+    rf"(?:\\{_NAMES}\b|[πθλαβφ√∛∞]|(?<![A-Za-z])a(?=\s?[+*/^])|\b(?:sqrt|sin|cos|tan|ln|log|exp"
+    rf"|pi)\b"
     rf"|(?<![A-Za-z])[b-hj-zB-HJ-Z](?![\w'’:]))"
 )
 _GAP = r"(?:\s|\\[,;! ]|[$}]){0,3}"
 EXPRESSION_BEHIND = re.compile(
     r"(?:[abeijnpqrtuvwxyz](?![\w'’])|[a-z]{1,2}²|(?:ab|xy|yz|xz)\b|[hm](?= (?:dollars|euros|\+)))"
-    r"|\((?:[\d\s+*/^-]*\b[a-z]\b[\d\s+*/^-]*){1,3}\)|\(\s?[xyzn](?!\w)|!(?=[.}$)])|_\{?\d|\}\{"
-    rf"|{_GAP}(?:\\{_NAMES}\b|[πθλ√∞]|\^|[xyz]{{1,3}}(?![^\W²³⁴]|['’]|\s?\d))|\s(?:(?:times\s)?pi"
+    r"|\((?:[\d\s+*/^-]*\b[a-z]\b[\d\s+*/^-]*){1,3}\)|\(\s?[xyzn](?!\w)|\s?/\s?\(\s?[a-z]\b"
+    r"|!(?=[.}$)])|_\{?\d|\}\{"
+    rf"|{_GAP}(?:\\{_NAMES}\b|[πθλ√∞]|\^(?!\{{?\\circ)|[xyz]{{1,3}}(?![^\W²³⁴]|['’]|\s?\d))"
+    rf"|\s(?:(?:times\s)?pi"
     rf"|\\[bp]?mod|mod|modulo|sqrt|choose|factorial|(?:times|plus|minus)\s[b-z])\b|\s(?:squared"
     rf"|cubed)\b(?! (?:f|m|c|i|k|y))|\s\(mod|{_GAP}(?:[+*×·^]|/(?![hs]\b)|\\(?:times|cdot|div)"
     rf"|[-−–])\s?\(?(?:\d+\s?)?{_SYMBOL}|{_GAP}(?:[*×·^]|\\(?:times|cdot))\s?[a-z](?![\w'’:]"
@@ -603,7 +617,8 @@ def is_part_of_expression(text: str, start: int, end: int) -> bool:
         return True
     place = text.rfind("nswer", max(0, start - 80), start)
     if place >= 0:  # "The answer is 15 times the price p."
-        line = text[place : end + 60].partition("\n")[0]
+        stop = text.find(" ", end + 60)
+        line = text[place : stop if stop > 0 else len(text)].partition("\n")[0]
         stop = line.find(". ", end - place)
         line = line if stop < 0 else line[:stop]
         if OPERAND.match(line, end - place) or LETTER.search(line, 5):

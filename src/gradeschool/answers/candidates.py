@@ -503,6 +503,8 @@ def features(
         since = numbers[index - 1].end if index else start
         if hints.name and hints.name in text[since : number.start]:
             names.append("asked name")
+        if text.startswith("-", number.end) and text[number.end + 1 : number.end + 2].isalpha():
+            names.append("given value")  # "1 more 12-sided die"
         if number is final:
             names.append("last")
         elif index < len(numbers) - 2:

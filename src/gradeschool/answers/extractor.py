@@ -127,6 +127,7 @@ DIGIT = re.compile(r"\d")
 SHORTEST_REPEATED = 15
 # Of digits: those of a number that may be absurd, and of no answer at all.
 FEWEST_ABSURD, MOST_DIGITS = 7, 25
+LONGEST_NUMBER = 60
 # After a stated number: it answers only a part.
 LIMITED = re.compile(
     r"[^\w\n]{0,8}\s{0,3}(?:That|This|It)(?:['’]s| is)(?: only| just)? (?:the \w+ )?(?:for|per|in"
@@ -332,6 +333,8 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         if last and not whole and breaks_off(text, sentence, number, question):
             return None
         if UNKNOWN.search(text, *span) or is_next_item(text, sentence, end):
+            return None
+        if number and number.end - number.start > LONGEST_NUMBER:
             return None
         written = text[sentence.start : sentence.end].rstrip()
         if number is None or is_aside(text, sentence):

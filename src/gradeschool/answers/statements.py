@@ -220,6 +220,8 @@ def _in_tag(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
         number = stated_number(text, begin, stop, question)
         if number is not None:
             return _stated(number, "between answer tags")
+        if close is not None and lines:  # "<answer>Answer here</answer>"
+            return _stated(WrittenNumber(UNRESOLVED, begin, stop), "between answer tags")
     return None
 
 
@@ -342,11 +344,13 @@ REVISION = re.compile(
 )
 ASIDE = re.compile(
     r"(?i)[^\w$\\]{0,8}(?:note\b|remember\b|recall\b|(?:just\s)?to\srestate\b|p\.?s\."
-    r"|let\sme\sknow|(?:i\s)?hope\b|feel\sfree|because\s|(?:to\s|let['’]?s\s)?(?:double-?\s?)?(?:check"
+    r"|let\sme\sknow|(?:i\s)?hope\b|feel\sfree|because\s|(?:to\s"
+    r"|let['’]?s\s)?(?:double-?\s?)?(?:check"
     r"|verify|verification)\b|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?"
     r"|sources?|(?:word|token)\scount|comment|score|rating|difficulty)[*_]{0,2}:|rated\b|th(?:is"
     r"|at)(?:\sis|['’]s)\sbecause\b|if\syou\s(?:have\s(?:any|more|other|further)|need|want|would)"
-    r"|happy\sto\b|this\sassumes|assuming|by\sthe\sway\b|(?:for|in|by)\s(?:comparison|reference"
+    r"|happy\sto\b|this\sassumes|assuming(?![^.\n]*,)|by\sthe\sway\b|(?:for|in|by)\s(?:comparison"
+    r"|reference"
     r"|perspective|contrast)\b|incidentally\b|as\san\saside\b|fun\sfact\b|similarly\b|to\srecap\b"
     r"|i\scan\s(?:answer|help|also)\b|if\s(?:\w+\s){1,3}had\s(?!\d|an?\b|the\b|no\b)\w+"
     r"|had\s(?:\w+\s){1,4}been\b|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$"
@@ -366,7 +370,8 @@ CHECK_SIGNS = (
 )  # fmt: skip
 # A text with this end was cut off before its result.
 DANGLING = re.compile(
-    r"(?:[+/×=<(−-]|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?|\b(?:is|are|was|has"
+    r"(?:[+/×=<(−-]|(?<=\d),|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
+    r"|\b(?:is|are|was|has"
     r"|have|had|the|an?|of|and|or|by|plus|minus|times|with|for|to|from|at|in|on|per|than|every|his"
     r"|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
 )
