@@ -73,19 +73,15 @@ class Finish(StrEnum):
 
 # The finish reasons of servers, engines and logs, in lower case.
 FINISH_REASONS = {
-    **dict.fromkeys(
-        ("stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_token", "complete"),
-        Finish.STOP,
-    ),
-    **dict.fromkeys(
-        (
-            *("length", "max_tokens", "model_length", "max_length", "max_output_tokens"),
-            "model_context_window_exceeded",
-        ),
-        Finish.LENGTH,
-    ),
-    "content_filter": Finish.FILTER,
-}
+    reason: finish
+    for finish, reasons in (
+        (Finish.STOP, "stop eos eos_token end_turn stop_sequence stop_token complete"),
+        (Finish.LENGTH, "length max_tokens model_length max_length max_output_tokens "
+         "model_context_window_exceeded"),
+        (Finish.FILTER, "content_filter"),
+    )
+    for reason in reasons.split()
+}  # fmt: skip
 
 
 def finish_of(reason: object) -> Finish:

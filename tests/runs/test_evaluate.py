@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -113,20 +112,3 @@ def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
         second = subprocess.run(command(*arguments), timeout=60)
     assert second.returncode == 0
     assert len(read_log(log, "request")) == 200
-
-
-def test_a_run_can_grow_by_problems_and_samples(
-    llama_url: str, problems: Path, tmp_path: Path, gradeschool: Command
-) -> None:
-    log, folder = tmp_path / "log", tmp_path / "run"
-    with counting_proxy(llama_url, log) as url:
-        arguments = ["eval", "-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
-                     str(folder), "--temperature", "0.8", "--seed", "7",
-                     "--max-tokens", "8"]  # fmt: skip
-        gradeschool(*arguments, "-n", "3", "-k", "2")
-        assert len(read_log(log, "request")) == 6
-        grown = gradeschool(*arguments, "-n", "4", "-k", "3")
-    assert grown.status == 0
-    seeds = Counter(entry["body"]["seed"] for entry in read_log(log, "request"))
-    assert seeds == {7: 4, 8: 4, 9: 4}
-    assert len(rows(folder)) == 12

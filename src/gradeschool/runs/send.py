@@ -10,7 +10,6 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradeschool.completion import Completion
@@ -248,19 +247,12 @@ def completion_of(
 
     seconds: from the request to its reply.
     """
-    row = Completion(
-        request.key, request.problem.id, request.sample, "", usage=result.usage, run=run
-    )
+    sample = request.key, request.problem.id, request.sample
     if isinstance(result, ModelError):
-        return replace(row, error=f"{result.cause}: {result}")
-    return replace(
-        row,
-        text=result.text,
-        finish=result.finish,
-        model=result.model,
-        reasoning=result.reasoning,
-        deviations=result.deviations,
-        requests=result.requests,
-        logprob=result.logprob,
+        error = f"{result.cause}: {result}"
+        return Completion(*sample, "", usage=result.usage, run=run, error=error)
+    return Completion(
+        *sample, result.text, result.finish, result.usage, result.model, result.reasoning, run=run,
+        deviations=result.deviations, requests=result.requests, logprob=result.logprob,
         latency=None if seconds is None else round(seconds, 3),
-    )
+    )  # fmt: skip
