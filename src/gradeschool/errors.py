@@ -19,10 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 MOST_NAMES = 16  # in a message; with more, it names the command that lists them
-LISTED_BY = {
-    **dict.fromkeys(("scorer", "protocol", "protocol or scorer"), "gradeschool protocols list"),
-    "dataset": "gradeschool data list",
-}
+NAMED = "gradeschool protocols list --all"
+LISTED_BY = {"scorer": NAMED, "protocol": NAMED, "protocol or scorer": NAMED,
+             "dataset": "gradeschool data list"}  # fmt: skip
 
 
 class GradeschoolError(Exception):

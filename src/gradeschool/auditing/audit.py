@@ -482,11 +482,11 @@ def _findings(
 
 def _with_fewer_units(failure: AuditFailure, scorer: AuditedScorer) -> AuditFailure:
     """Return the failure on the first text of 1, 2, 4, ... units that fails in the same way."""
-    text = failure.hostile
-    for power in range(text.times.bit_length()) if text else ():
-        assert text is not None  # noqa: S101  (for the type checker)
+    if (text := failure.hostile) is None:
+        return failure
+    for power in range(text.times.bit_length()):
         for after in dict.fromkeys(("", text.after)):
-            shorter = text._replace(times=min(1 << power, text.times), after=after)
+            shorter = text._replace(times=1 << power, after=after)
             other = _failure_of_hostile(shorter, scorer.reply(Question(shorter.text, GOLD)))
             if other and other[:2] == failure[:2]:
                 return other
