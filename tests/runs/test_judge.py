@@ -10,7 +10,7 @@ from aiohttp import web
 
 import gradeschool as package
 from gradeschool import Problem
-from gradeschool.runs.judge import outcome_of_reply
+from gradeschool.runs.evaluate import outcome_of_reply
 from gradeschool.verdict import Outcome
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture

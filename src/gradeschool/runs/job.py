@@ -75,8 +75,8 @@ class Job:
     dollars per million tokens, "2.50/10". max_cost: dollars at which to stop. thinking,
     reasoning_effort: of a model that thinks, None for its own. extra_body: fields of each request,
     as a JSON object. headers: of each request, "NAME=VALUE"; secret. engine_args: of an engine on
-    this machine, "NAME=VALUE". judge: a model that reads what no rule reads, see `runs.judge`.
-    output: the run folder, None for `default_folder`.
+    this machine, "NAME=VALUE". judge: a model that reads what no rule reads, see
+    `runs.evaluate.ask_judge`. output: the run folder, None for `default_folder`.
     """
 
     model: str
