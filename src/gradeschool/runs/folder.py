@@ -72,7 +72,7 @@ class RunSummary:
         figures = {}
         for name, each in mapping((self.results or {}).get("scorers")).items():
             # None without a verdict, and anything in a file that was changed.
-            with suppress(TypeError, ValueError, KeyError):
+            with suppress(TypeError, ValueError, KeyError, OverflowError):
                 accuracy_words(each["accuracy"], each.get("accuracy_bounds"))
                 bounds(each["ci95"])
                 figures[str(name)] = each
