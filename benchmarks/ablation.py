@@ -1,6 +1,6 @@
 """Remove each pattern, alternative and weight of the answer extractor in turn; count what changes.
 
-    python benchmarks/ablation.py [--every 40] >table.tsv
+    python benchmarks/ablation.py [--every 40] [--whole] >table.tsv
 
 Each row: what was removed, the verdicts that change on the hand-read and invented texts and on
 every N-th recorded completion, and how many of them become right and wrong. A pattern is tried on
@@ -90,8 +90,11 @@ def alternatives(pattern: str) -> Iterator[str]:
         index += 1
 
 
-def removals() -> Iterator[tuple[str, Callable[[], None], Callable[[], None]]]:
-    """Yield the name of each removal, with what carries it out and what takes it back."""
+def removals(whole: bool) -> Iterator[tuple[str, Callable[[], None], Callable[[], None]]]:
+    """Yield the name of each removal, with what carries it out and what takes it back.
+
+    whole: weights and whole patterns only, not each alternative of a pattern.
+    """
     for name, weight in list(candidates.WEIGHTS.items()):
         yield (
             f"weight {name}",
@@ -102,12 +105,14 @@ def removals() -> Iterator[tuple[str, Callable[[], None], Callable[[], None]]]:
         for name, pattern in list(vars(module).items()):
             if not isinstance(pattern, re.Pattern) or not is_own(module, name):
                 continue
-            for shorter in ("(?!)" + "()" * pattern.groups, *alternatives(pattern.pattern)):
+            never = "(?!)" + "".join(f"(?P<{group}>)" for group in pattern.groupindex)
+            never += "()" * (pattern.groups - len(pattern.groupindex))
+            for shorter in (never, *(() if whole else alternatives(pattern.pattern))):
                 try:
                     changed = re.compile(shorter, pattern.flags)
                 except re.error:
                     continue
-                shown = "whole" if shorter.startswith("(?!)()") or shorter == "(?!)" else shorter
+                shown = "whole" if shorter == never else shorter
                 yield (
                     f"{module.__name__.rpartition('.')[2]}.{name}\t{shown[:120]}",
                     lambda old=pattern, new=changed: bind(old, new),  # type: ignore[misc]
@@ -183,10 +188,12 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--every", type=int, default=40)
-    chosen = texts(parser.parse_args().every)
+    parser.add_argument("--whole", action="store_true")
+    options = parser.parse_args()
+    chosen = texts(options.every)
     base = [verdict(text) for text in chosen]
     touched = matched_texts(chosen)
-    for name, remove, restore in removals():
+    for name, remove, restore in removals(options.whole):
         remove()
         changed = right = wrong = 0
         for index in sorted(touched.get(name.partition("\t")[0], range(len(chosen)))):

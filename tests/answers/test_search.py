@@ -24,14 +24,13 @@ from gradeschool.protocols import (
     opencompass,
 )
 from gradeschool.protocols.extractions import last_number, last_number_without_commas
-from gradeschool.protocols.lm_eval import math as lm_eval_math
 
 PLAIN = re.compile(r"boxed\{([^{}]*)\}")
 PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1", "\\"]))
 TEXTS = PIECES.map("".join) | st.text(st.sampled_from("\\boxed{} a1"), max_size=60)
 PATTERNS = [
     lm_eval.FLEXIBLE_PATTERN,
-    lm_eval_math.NUMBER,
+    lm_eval.NUMBER,
     deepseek_math.NUMBER,
     deepseek_math.FEW_SHOT_NUMBER,
     multi_pattern.NUMBER,

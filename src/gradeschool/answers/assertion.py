@@ -48,23 +48,19 @@ NEGATION = re.compile(
     r"\b(?:not(?! (?:only|just|surpris\w*|includ\w*|count\w*))|never|neither|nor|none|nobody"
     r"|nothing|hardly|scarcely|barely|cannot|without|except|far from|nowhere|(?:other|rather) than"
     r"|instead of|opposed to|versus$|vs\.?$|differ(?:s|ent)? from|anything but|no way|no longer"
-    r"|fail(?:s|ed)? to|(?:falls?|fell) short of"
-    r"|(?:by|in|under) no \w+|keine?|nicht|statt|pas|niet|geen|não|non|нет|не|вместо)\b(?!-)|n't\b"
-    r"|≠|不是|而非|\bno(?= (?:son|es|hay|\w+ (?:son|es))\b)|\b(?:certainly |definitely "
-    r"|clearly )?no$"
-    r"|(?:en lugar|en vez|em vez|au lieu|invece|ao invés) d\w+"
+    r"|fail(?:s|ed)? to|(?:falls?|fell) short of|(?:by|in|under) no \w+|keine?|nicht|statt|pas"
+    r"|niet|geen|não|non|нет|не|вместо)\b(?!-)|n't\b|≠|不是|而非|\bno(?= (?:son|es|hay|\w+ (?:son"
+    r"|es))\b)|\b(?:certainly |definitely |clearly )?no$|(?:en lugar|en vez|em vez|au lieu|invece"
+    r"|ao invés) d\w+"
 )
 # Denied with a comparison, it is the most or the least: "he cannot buy more than 15".
 EXTREME = re.compile(r"\b(?:more|less|fewer|longer|later) than$")
 ONE_OF = re.compile(
     r"\b(?:(?:one|any) of|candidates are|options?:|choices:) (?:these:? "
-    r"|the \w+:? ?)?[\d.,$ ]*(?:and|or)?$"
-    r"|\b(?:candidates|options|choices) are$|\bso (?:is|are)$|\b(?:tentativ|hypothetic|alternativ"
-    r"|suppos"
-    r"edly|allegedly|arguably|presumabl|apparently|seemingly|otherwise|for (?:instance|example"
-    r"|now\b"
-    r"|the moment)|in theory|on one|^say,)|\b(?:two|several|multiple|many) "
-    r"(?:answers|values|results|solutions|options)\b"
+    r"|the \w+:? ?)?[\d.,$ ]*(?:and|or)?$|\b(?:candidates|options|choices) are$|\bso (?:is|are)$"
+    r"|\b(?:tentativ|hypothetic|alternativ|supposedly|allegedly|arguably|presumabl|apparently"
+    r"|seemingly|otherwise|for (?:instance|example|now\b|the moment)|in theory|on one|^say,)"
+    r"|\b(?:two|several|multiple|many) (?:answers|values|results|solutions|options)\b"
     r"|\d.*\b(?:another|others?|or else|if not|and/or|otherwise)(?: \w+)?,?$"
 )
 # "the number of cards [that were not sold] is": what defines the subject.
@@ -75,18 +71,15 @@ DEFINING = re.compile(
 )
 POSSIBLE = re.compile(
     r"\b(?:may|might|maybe|perhaps|possibly|potentially|conceivabl[ey]|vielleicht|könnten?"
-    r"|podría\w*"
-    r"|talvez|tal vez|quizás?|peut-être|pourrait|serait|forse|potrebbe\w*|poderia\w*|misschien"
-    r"|возможно|может)\b(?!'s)|\b(?:it|this|that|answer|result|which|there)(?: \w+)? (?:could"
-    r"(?: \w+){1,4}|(?<!there )can(?: \w+){0,3} (?:be|equal|come to|work))$|\b(?:low"
-    r"|upp)er (?:bound|limit)\b|\b(?:w"
-    r"|sh|c)ould have (?:been|had)$"
+    r"|podría\w*|talvez|tal vez|quizás?|peut-être|pourrait|serait|forse|potrebbe\w*|poderia\w*"
+    r"|misschien|возможно|может)\b(?!'s)|\b(?:it|this|that|answer|result|which"
+    r"|there)(?: \w+)? (?:could(?: \w+){1,4}|(?<!there )can(?: \w+){0,3} (?:be|equal|come to"
+    r"|work))$|\b(?:low|upp)er (?:bound|limit)\b|\b(?:w|sh|c)ould have (?:been|had)$"
     r"|\bpossible (?:answers?|values?|results?)\b|\b(?:either|both|(?<!each )one of|among|between"
-    r"|some|any)(?: \w+:?)?(?: [\d.,]+ (?:and|or))?$"
-    r"|(?<!\bno )\b(?!(?:oth|rath)er)(?:more|less|\w{2,}er) than$|\bsome(?:where|thing)\b"
-    r"|\b(?:one|first|second|other"
-    r"|another) (?:option|candidate|choice|possibility|reading)\b|\bthe other$|^(?:option|case"
-    r"|scenario|choice) \w+(?::| \w+)?$|可能|也许|或许|もしかして|たぶん"
+    r"|some|any)(?: \w+:?)?(?: [\d.,]+ (?:and|or))?$|(?<!\bno )\b(?!(?:oth|rath)er)(?:more|less"
+    r"|\w{2,}er) than$|\bsome(?:where|thing)\b|\b(?:one|first|second|other|another) (?:option"
+    r"|candidate|choice|possibility|reading)\b|\bthe other$|^(?:option|case|scenario"
+    r"|choice) \w+(?::| \w+)?$|可能|也许|或许|もしかして|たぶん"
 )
 CONDITION = re.compile(
     r"^(?:although|though|while|even)\b(?!.*,$)|(?:^|\b(?:and|or|that|see|check|know|decide|asks?"
@@ -99,14 +92,11 @@ JUDGED = re.compile(
     r"\b(?:wrong|incorrect|mistak|err(?:s|ed|on|or)|false|untrue|mis(?:calc|read|count)|contradict"
     r"|impossib|unlikely|unsure|uncertain|invalid|absurd|nonsens|doubt(?:s|ful)?\b|inaccura|reject"
     r"|rules? out|ruled out|ruling out|naive|sloppy|cross(?:ed|es)? out|discard|exclud|eliminat"
-    r"|disregard|ignor|forget\b|retract|refus|deny|denie|(?:first|wild|rough|a|best"
-    r"|initial) guess|disagree"
-    r"|blunder|misconcept|typo\b|refut|withdr[ae]w|overcount|overshoot|double-?count|distractor"
-    r"|dismiss"
-    r"|flaw|fallac|artifact|premature|absurd|makes no sense|there(?:'s| is| are) no (?!more|other"
-    r"|need|doubt)"
-    r"|(?:is|be) (?:off|out)(?=[.,;]|$)|so it is out|drop it|hunch|^(?:guess|candidates)\b|trap\b"
-    r"|tempting|careless|plausible|unclear|hesitat|wonder"
+    r"|disregard|ignor|forget\b|retract|refus|deny|denie|(?:first|wild|rough|a|best|initial) guess"
+    r"|disagree|blunder|misconcept|typo\b|refut|withdr[ae]w|overcount|overshoot|double-?count"
+    r"|distractor|dismiss|flaw|fallac|artifact|premature|absurd|makes no sense|there(?:'s| is"
+    r"| are) no (?!more|other|need|doubt)|(?:is|be) (?:off|out)(?=[.,;]|$)|so it is out|drop it"
+    r"|hunch|^(?:guess|candidates)\b|trap\b|tempting|careless|plausible|unclear|hesitat|wonder"
     r"|falsch|verkehrt|faux\b|fauss|errad|sbagliat|errón|неверн|неправил)|错|不对|不正确|間違"
 )
 # "the number of wrong answers is": what is counted, is not judged.
@@ -118,21 +108,19 @@ VARIABLE = re.compile(r"\b[a-z] ?=$")
 # verbs of the world ("he sold 15").
 _SAYS = (
     r"(?:say|said|think|thought|claim|believ|hop[ei]|guess|insist|argu|suspect|bet\b|assert"
-    r"|estimat|reckon|imagin|ventur|propos|suggest|expect|fear|told|tell|conjectur|predict|maintain"
-    r"|lean|report|answer(?:ed|ing|s)|write|writing|wrote|conclu|confirm|announc|contend|doubt"
-    r"|feel|felt"
-    r"|voted?\b|opt|swear|swore|assum|suppos|hypothes|tend|would answer|must answer|to answer"
-    r"|not answer|gut says|call)"
+    r"|estimat|reckon|imagin|ventur|propos|suggest|expect|fear|told|tell|conjectur|predict"
+    r"|maintain|lean|report|answer(?:ed|ing|s)|write|writing|wrote|conclu|confirm|announc|contend"
+    r"|doubt|feel|felt|voted?\b|opt|swear|swore|assum|suppos|hypothes|tend|would answer"
+    r"|must answer|to answer|not answer|gut says|call)"
 )
 REPORTED = re.compile(
-    rf"\b(?<!we )(?<!i ){_SAYS}[a-z]*(?: (?:me|us|him|her|you))?(?: that)? "
-    r"(?:it|there|this|that|the \w+)(?: (?:is|are|was|were|be|would be|will be)|'s)\b"
+    rf"\b(?<!we )(?<!i ){_SAYS}[a-z]*(?: (?:me|us|him|her|you))?(?: that)? (?:it|there|this|that"
+    rf"|the \w+)(?: (?:is|are|was|were|be|would be|will be)|'s)\b"
     rf"|\b(?<!we )(?<!can )(?:{_SAYS}[a-z]*|withdr[ae]w|t[ao]ke back|reject|dismiss|disregard"
-    rf"|discard"
-    r"|skip|drop|avoid|stop|settle|considers?|disagree)(?: (?:it|that|as|at|for|on|with|to|towards?"
-    r"|about|in|get|getting|you|me|by))*$"
-    r"|\b(?:chance|possib\w+|likelihood|probability|odds|hunch|hope|fear|guess)(?: is)? that"
-    r" (?:it|this|there|the \w+) (?:is|are|was|will be)$"
+    rf"|discard|skip|drop|avoid|stop|settle|considers?|disagree)(?: (?:it|that|as|at|for|on|with"
+    rf"|to|towards?|about|in|get|getting|you|me|by))*$|\b(?:chance|possib\w+|likelihood"
+    rf"|probability|odds|hunch|hope|fear|guess)(?: is)? that (?:it|this|there|the \w+) (?:is|are"
+    rf"|was|will be)$"
 )
 # Nothing that is counted follows a number, so that it is itself what is spoken of.
 BARE = re.compile(
@@ -144,9 +132,8 @@ ANSWER_IS = re.compile(r"\banswer\b([^:=→(]*)$")
 # What no result has after it: "15 and counting", "15 or so", "15 (approx. ±2)", "15, plus a few".
 MARKED_AFTER = re.compile(
     r"^(?: ?%| [a-z]+)?(?:,? or (?=[a-z])(?![a-z]+ [(]? ?\d)|,? (?:plus|give|if not|perhaps|maybe"
-    r"|as an? "
-    r"(?:min|max|low|upp|bound|limit|rough))| at (?:the|an?) (?:outside|min|max)"
-    r"| [(](?:or|approx|about|roughly|plus|give|min|max|more|less|±)\b)|^ and (?!\d|not\b|so\b"
+    r"|as an? (?:min|max|low|upp|bound|limit|rough))| at (?:the|an?) (?:outside|min|max)| [(](?:or"
+    r"|approx|about|roughly|plus|give|min|max|more|less|±)\b)|^ and (?!\d|not\b|so\b"
     r"|the\b)[a-z]+(?: [a-z]+)?[.!]?$"
 )
 # "With 15, the equation fails": what is tried.
@@ -156,53 +143,47 @@ SIDE = re.compile(
 FIRST_DIGIT = re.compile(r"([^\d]*)\d.*(?:\band|,|\bor|-)$")
 NO_WORD = re.compile(r"[^a-z']+")
 LICENSED = re.compile(
-    r"^[^a-z]*$|^ to$"
-    r"|(?:\b(?:is|was|be|are|were|been|equals?|becomes?|became|(?:comes?|came|amounts?|sums?"
-    r"|adds? up"
-    r"|works? out|rose|rises|grows?|grew|fell|falls|drops?|reduced?)(?: down| out| up)? to|remains?"
-    r"|has|have|had|costs?|earn(?:s|ed)?|makes?|made|making|paid|pay(?:s|ing)?|need(?:s|ed)?"
-    r"|spen[dt]s?|g[eo]ts?|sold|sells?|takes?|took|lasts?|receive[sd]?|save[sd]?|owe[sd]?|buys?"
-    r"|bought|eats?|ate|gives?|gave|giving|use[sd]?|weighs?|runs?|ran|reads?|drinks?|drank|drives?"
-    r"|drove|walk(?:s|ed)?|works?|worked|los[et]s?|scored?|scores|wins?|won|owns?|keeps?|kept"
-    r"|holds?"
-    r"|contains?|leaves?|leaving|left|(?:leaving|leaves) \w+ with|(?:off|up|down|differs?|(?:in"
-    r"|de)creased|reduced) by|found|finds?|covers?|covered|collect(?:s|ed)|picks|picked"
-    r"|reach(?:es)?|totals?|yields?|averages?|raise[sd]?|plants?|planted|charge[sd]?|walks"
-    r"|measures?|means?|meant|pick"
-    r"|carr(?:y|ies|ied)|deliver(?:s|ed)?|bake[sd]?|produce[sd]?|travel(?:s|ed)?|consume[sd]?"
-    r"|(?:left|ends?(?: up)?|ended(?: up)?|remains|is|are|up|stuck) with|(?:worth|increased by"
-    r"|decreased by|(?:total|sum|average|maximum|minimum|number|profit|loss|change|rest|difference)"
-    r" of)|simplif(?:y|ies) to|round(?:s|ed) to|i e|es|est(?: de)?|ist|é|è|sind|son|sont|hat"
-    r"|tiene|a)|'s|,|that|^)"
-    r"(?: (?:that|then|thus|therefore|hence|indeed|in fact|clearly|obviously|also|now|still|only"
-    r"|just|simply|exactly|precisely|about|approximately|roughly|around|equal to|given by|the"
+    r"^[^a-z]*$|^ to$|(?:\b(?:is|was|be|are|were|been|equals?|becomes?|became|(?:comes?|came"
+    r"|amounts?|sums?|adds? up|works? out|rose|rises|grows?|grew|fell|falls|drops?"
+    r"|reduced?)(?: down| out| up)? to|remains?|has|have|had|costs?|earn(?:s|ed)?|makes?|made"
+    r"|making|paid|pay(?:s|ing)?|need(?:s|ed)?|spen[dt]s?|g[eo]ts?|sold|sells?|takes?|took|lasts?"
+    r"|receive[sd]?|save[sd]?|owe[sd]?|buys?|bought|eats?|ate|gives?|gave|giving|use[sd]?|weighs?"
+    r"|runs?|ran|reads?|drinks?|drank|drives?|drove|walk(?:s|ed)?|works?|worked|los[et]s?|scored?"
+    r"|scores|wins?|won|owns?|keeps?|kept|holds?|contains?|leaves?|leaving|left|(?:leaving"
+    r"|leaves) \w+ with|(?:off|up|down|differs?|(?:in|de)creased|reduced) by|found|finds?|covers?"
+    r"|covered|collect(?:s|ed)|picks|picked|reach(?:es)?|totals?|yields?|averages?|raise[sd]?"
+    r"|plants?|planted|charge[sd]?|walks|measures?|means?|meant|pick|carr(?:y|ies|ied)|deliver(?:s"
+    r"|ed)?|bake[sd]?|produce[sd]?|travel(?:s|ed)?|consume[sd]?|(?:left|ends?(?: up)?"
+    r"|ended(?: up)?|remains|is|are|up|stuck) with|(?:worth|increased by|decreased by|(?:total|sum"
+    r"|average|maximum|minimum|number|profit|loss|change|rest|difference) of)|simplif(?:y|ies) to"
+    r"|round(?:s|ed) to|i e|es|est(?: de)?|ist|é|è|sind|son|sont|hat|tiene|a)|'s|,|that"
+    r"|^)(?: (?:that|then|thus|therefore|hence|indeed|in fact|clearly|obviously|also|now|still"
+    r"|only|just|simply|exactly|precisely|about|approximately|roughly|around|equal to|given by|the"
     r"|an?|total of|total|sum of|number|value|integer|fraction|decimal|found to be|and|or|so|we|us"
     r"|usd|rs|eur|chf|gbp|negative|minus|positive|him|her|them|you|it|another|additional|extra"
-    r"|in total"
-    r"|at least|at most|up|up to|no more than|more|option|choice|[a-e]))*$"
+    r"|in total|at least|at most|up|up to|no more than|more|option|choice|rather|[a-e]))*$"
 )
 # Subjects that are nobody, or a way to see it: "some would get 15", "method 2 gives 15".
 ANYBODY = re.compile(
-    r"^(?:so |but |and |then )*(?:some(?:one|body)?|others?|many|most|people|any(?:one|body)|nobody"
-    r"|students|beginners|solvers|readers|a (?:quick|naive|careless|hasty|rough|first)|careless"
-    r"|naive"
-    r"|one(?! of))\b(?! (?:final |total )?answer)"
+    r"^(?:so |but |and |then )*(?:some(?:one|body)?|others?|many|most|people|any(?:one|body)"
+    r"|nobody|students|beginners|solvers|readers|a (?:quick|naive|careless|hasty|rough|first)"
+    r"|careless|naive|one(?! of))\b(?! (?:final |total )?answer)"
 )
 WAY = re.compile(
     r"\b(?:first|second|third|one|other|another|1st|2nd|best|worst|either) (?:option|candidate"
-    r"|choice"
-    r"|possibility|reading|interpretation|case|scenario|method|approach|way|view|version|guess)\b|"
-    r"^(?:option|case|scenario|choice|method|reading|interpretation|approach|version) \w+\b"
-    r"|\b(?:hunch|bet|conjecture|hypothesis|intuition|impression|suspicion|odds|gut)\b"
+    r"|choice|possibility|reading|interpretation|case|scenario|method|approach|way|view|version"
+    r"|guess)\b|^(?:option|case|scenario|choice|method|reading|interpretation|approach"
+    r"|version) \w+\b|\b(?:hunch|bet|conjecture|hypothesis|intuition|impression|suspicion|odds"
+    r"|gut)\b"
 )
 # Commands: a clause without a subject.
 COMMAND = re.compile(
     r"^(?:(?:now|first|so|and|please|just) )*(?:(?:let's|let (?:us|me)|i'll|to|we|i|can|will|could"
     r"|trying) )*(?:(?:suppose|supposing|setting|substituting|plugging|letting|assume|assuming"
-    r"|imagine|pretend|try|trying|test|testing"
-    r"|consider|check|verify|angenommen|supon\w*|supposons)|(?<!\bi )(?<!\bwe )(?<!\bcan )(?:let"
-    r"|say|put(?! together)|set|take|pick|choose|select|substitute|plug|start|begin|see|decide"
-    r"|what about|how about|why not|scratch|write|avoid))\b[^,:]*$"
+    r"|imagine|pretend|try|trying|test|testing|consider|check|verify|angenommen|supon\w*"
+    r"|supposons)|(?<!\bi )(?<!\bwe )(?<!\bcan )(?:let|say|put(?! together)|set|take|pick|choose"
+    r"|select|substitute|plug|start|begin|see|decide|what about|how about|why not|scratch|write"
+    r"|avoid))\b[^,:]*$"
 )
 SUPPOSE = re.compile(
     r"^(?:(?:let's|let us|we|so|now) )*(?:suppose|imagine|pretend|assume|say),? (?!.*\b(?:then|so"
@@ -212,19 +193,17 @@ SUPPOSE = re.compile(
 SUBJECT = re.compile(
     r"^(?:(?:and|so|thus|hence|therefore|then|but|clearly|although|though|also|while|since"
     r"|unfortunately|.*\bthat) ,? ?)*(?:(?:the|an?|this|that|my|our|your|his|her"
-    r"|\w+'s) (?:(?!other|first|last|rest|remain)[a-z'-]+ )"
-    r"{0,3}?(?:value|answer|number|result|total|guess|figure|amount|sum|count|claim|statement"
-    r"|option"
-    r"|conclusion|key's|candidate|choice|solution|estimate) ?,? (?:of |that )?|(?:\w+ )?\w+'s? )?$"
+    r"|\w+'s) (?:(?!other|first|last|rest|remain)[a-z'-]+ ){0,3}?(?:value|answer|number|result"
+    r"|total|guess|figure|amount|sum|count|claim|statement|option|conclusion|key's|candidate"
+    r"|choice|solution|estimate) ?,? (?:of |that )?|(?:\w+ )?\w+'s? )?$"
 )
 PREDICATE = re.compile(
     r"^ ?,?(?: (?!is|was|would|could|can|may|might|must|will|does|did|do|has|had|makes|looks"
     r"|seems)[a-z%]+){0,2} (?P<verb>is|was|isn't|wasn't|would|wouldn't|could|couldn't|can|can't"
     r"|cannot|may|might|must|will|won't|does|doesn't|did|didn't|do|don't|has|had|hasn't|gets?"
     r"|turns?|turned out|came (?:up|from|out)|seems?|looks?|sounds?|feels?|appears?|ain't"
-    r"|(?:results?|comes?|came|stems?) from"
-    r"|(?:[a-z]{3,}s|fell|failed) (?:the|an?|no|our|one|two|every\w*|nothing|nowhere"
-    r"|short of|what|because|as))\b(?P<rest>[^.;,!]*)"
+    r"|(?:results?|comes?|came|stems?) from|(?:[a-z]{3,}s|fell|failed) (?:the|an?|no|our|one|two"
+    r"|every\w*|nothing|nowhere|short of|what|because|as))\b(?P<rest>[^.;,!]*)"
 )
 COUNTED = re.compile(
     r"^ (?!is\b|was\b|would\b)[a-z]+ (?:[a-z]+ )?(?:did|do|can|could|will|would|had|has|may|must"
@@ -234,24 +213,21 @@ IS_RESULT = re.compile(
     r"^(?: (?:be|indeed|thus|therefore|also|then|now|still|really|in fact|clearly"
     r"|obviously))* (?:\d|(?:(?:the|our|your|my|his|her|their|its|how|what (?:he|she|it|they|we|is"
     r"|remains)|enough|correct|right|left|needed|required|remaining|in total|more|less|half"
-    r"|twice(?! too)"
-    r"|equal|because|since|for|per|each|all|also)\b(?!.*\b(?:before|without|different|other|else"
-    r"|earlier)\b)(?! possib| guess| option| candidate)))"
+    r"|twice(?! too)|equal|because|since|for|per|each|all|also)\b(?!.*\b(?:before|without"
+    r"|different|other|else|earlier)\b)(?! possib| guess| option| candidate)))"
 )
 # After a number: a bound, a tolerance, a range, another offer.
 OPEN_ENDED = re.compile(
     r"^(?: ?(?:%|[a-z]{1,12}))? ?(?:-ish\b|and change\b|,? if not \w+er\b|with an? (?:margin"
-    r"|uncertainty|tolerance|deviation|error)"
-    r"|(?:,|or|and) (?:or else|another|others?|the other|if not|otherwise)\b[^.\d]*\d|±|[+]/?[-−]"
-    r"|plus or minus|plus ?/ ?minus|,? ?give or take"
+    r"|uncertainty|tolerance|deviation|error)|(?:,|or|and) (?:or else|another|others?|the other"
+    r"|if not|otherwise)\b[^.\d]*\d|±|[+]/?[-−]|plus or minus|plus ?/ ?minus|,? ?give or take"
     r"|with an error|, \d+ more or less|[∓⁺]|and (?:up|above|over|more|below"
-    r"|under)\b(?! \w+ [a-z])|[<>≤≥] ?[a-z\d]"
-    r"|[+](?! ?[(\d])|,? ?if not more|,? (?:possibly|maybe|perhaps|or even)\b|,? or (?:even "
-    r"|maybe |perhaps )?(?:more|less|fewer|so|higher|lower|above|below|greater|under|over|better"
-    r"|worse|thereabouts|larger|smaller)\b|[- –]?plus(?=[.,]| ?$)|tops\b|(?:at"
-    r"|or) (?:the )?(?:very )?(?:most|least|best|latest|worst)\b|(?:at )?(?:max|max(?:imum)"
-    r"|min(?:imum))\b(?= ?(?:[.,;)]|$))|[(] ?(?:wrong|incorrect|at |not(?! \d)|min|max|±|false"
-    r"|guess|maybe)|[❌✗✘]|may be\b|maybe\b)"
+    r"|under)\b(?! \w+ [a-z])|[<>≤≥] ?[a-z\d]|[+](?! ?[(\d])|,? ?if not more|,? (?:possibly|maybe"
+    r"|perhaps|or even)\b|,? or (?:even |maybe |perhaps )?(?:more|less|fewer|so|higher|lower|above"
+    r"|below|greater|under|over|better|worse|thereabouts|larger|smaller)\b|[- –]?plus(?=[.,]| ?$)"
+    r"|tops\b|(?:at|or) (?:the )?(?:very )?(?:most|least|best|latest|worst)\b|(?:at )?(?:max"
+    r"|max(?:imum)|min(?:imum))\b(?= ?(?:[.,;)]|$))|[(] ?(?:wrong|incorrect|at |not(?! \d)|min|max"
+    r"|±|false|guess|maybe)|[❌✗✘]|may be\b|maybe\b)"
 )
 TO = re.compile(
     r"^(?: [a-z]{1,12})? ?(?:(?:up )?to(?: about| around)?|through|until|till|bis|hasta|à|до"
@@ -264,13 +240,13 @@ RANGE = re.compile(
 )
 # "17 or 18", "12, 15 or 18": one of several.
 OTHER_BEFORE = re.compile(
-    r"(?<![+*/×−-] )(?<![\w./])\d[\d,.]*(?<!,) or(?: (?:it|there) (?:is|are)| as \w+ as"
-    r"| maybe| perhaps)?$"
+    r"(?<![+*/×−-] )(?<![\w./])\d[\d,.]*(?<!,) or(?: (?:it|there) (?:is|are)| as \w+ as| maybe"
+    r"| perhaps)?$"
 )
 SAME_UNITS = ("%", "percent", "cent")  # "0.60 or 60%", "$0.10 or 10 cents" are one amount
 OTHER_AFTER = re.compile(
-    r"^(?:, \d+){0,9},? (?:and/)?or (?:\w+ )?\d[\d,]*(?![\d.,]*[%/]|\.\d| [a-z]*(?:hour|minute"
-    r"|cent))"
+    r"^(?:, \d+){0,9},? (?:and/)?or (?!rather)(?:\w+ )?\d[\d,]*"
+    r"(?![\d.,]*[%/]|\.\d| [a-z]*(?:hour|minute|cent))"
 )
 OR_OTHER = re.compile(
     r"^(?: [a-z]{1,12})?(?:,? or (?:maybe|perhaps|possibly|even)| [(]or(?= \d[\d.,]*\))| vs\.?"
@@ -279,8 +255,7 @@ OR_OTHER = re.compile(
 # A sentence that only supposes: no figure is worked out from its condition.
 SUPPOSITION = re.compile(
     r"^(?:so |then )?(?:(?:if|unless|provided|in case|as long as|depending|in (?:that|this) case"
-    r"|hypoth\w+"
-    r"|erroneously|(?:wrong|mistaken|incorrect|suppos\w+|alleg\w+)ly)\b[^\d=]*,"
+    r"|hypoth\w+|erroneously|(?:wrong|mistaken|incorrect|suppos\w+|alleg\w+)ly)\b[^\d=]*,"
     r"|according to (?!the\b)\w+,?) (?:then )?(?:the (?:answer|total|result)|it|that|this|one"
     r"|there)\b"
 )
@@ -292,13 +267,12 @@ NEXT = re.compile(
 # Before a number: it bounds the result.
 BOUND = re.compile(
     r"(?:^|[:=#]|\b(?:answer|result|total|sum|it|antwort|respuesta|réponse|risposta|resposta"
-    r"|antwoord"
-    r"|ответ)\b(?: (?:is|was|comes|lies|ranges?|must|be|ist|es|est|è|é))*|^(?:x"
+    r"|antwoord|ответ)\b(?: (?:is|was|comes|lies|ranges?|must|be|ist|es|est|è|é))*|^(?:x"
     r"|n) is) ?(?:(?:about|just|well|slightly|roughly|a (?:bit|little)|not|no|the) )*(?:up to"
     r"|as (?:much|many|low|high|few) as|at (?:the )?(?:very )?(?:least|most|best|minimum|maximum)"
-    r"|\w+ than|(?:somewhere )?(?:over|under|below|above)|beyond|past|within(?: \d+ of)?|(?:a )?"
-    r"(?:min|max)(?:imum)?\.?:?(?: of)?|any\w* (?:from|between|in|above|below)|(?:somewhere "
-    r"|anywhere )?(?:from|between)"
+    r"|\w+ than|(?:somewhere )?(?:over|under|below|above)|beyond|past|within(?: \d+ of)?"
+    r"|(?:a )?(?:min|max)(?:imum)?\.?:?(?: of)?|any\w* (?:from|between|in|above|below)"
+    r"|(?:somewhere |anywhere )?(?:from|between)"
     r"|in(?: the \w+)?(?: from)?(?: [\[(])?|"
     r"(?:short|north|south|upwards?|in excess|of|out) of|bounded(?: \w+)? by|(?:limited"
     r"|capped)(?: \w+)? (?:to|at)|exceeds|mindestens|höchstens|bis zu|zwischen|(?:mehr"
@@ -332,9 +306,9 @@ ANSWER_WORD = re.compile(
 )
 # What a bound is said of, if it is not the answer: "it is at most 15", "at the very most 15".
 NO_SUBJECT = re.compile(
-    r"^(it|this|that|the (?:total|sum|result))? ?(?:is|was|comes|lies|exceeds)?"
-    r"(?: ?(?:not|no|at|up|over|under|above|below|somewhere|more|less|fewer|to|the|very|least|most"
-    r"|than|close|but|within|as|many|few))*$"
+    r"^(it|this|that|the (?:total|sum|result))? ?(?:is|was|comes|lies|exceeds)?(?: ?(?:not|no|at"
+    r"|up|over|under|above|below|somewhere|more|less|fewer|to|the|very|least|most|than|close|but"
+    r"|within|as|many|few))*$"
 )
 PAIRED = re.compile(r"[,;] ?[\da-z∞]")
 # "With a tip she would pay 30", "she would pay 30 if": what the question does not ask.
@@ -535,8 +509,7 @@ _NAMES = (
 )
 _SYMBOL = (
     rf"(?:\\{_NAMES}\b|[πθλαβφ√∛∞]|(?<![A-Za-z])a(?=\s?[+*/^])|\b(?:sqrt|sin|cos|tan|ln|log|exp"
-    rf"|pi)\b"
-    rf"|(?<![A-Za-z])[b-hj-zB-HJ-Z](?![\w'’:]))"
+    rf"|pi)\b|(?<![A-Za-z])[b-hj-zB-HJ-Z](?![\w'’:]))"
 )
 _GAP = r"(?:\s|\\[,;! ]|[$}]){0,3}"
 EXPRESSION_BEHIND = re.compile(
@@ -544,11 +517,10 @@ EXPRESSION_BEHIND = re.compile(
     r"|\((?:[\d\s+*/^-]*\b[a-z]\b[\d\s+*/^-]*){1,3}\)|\(\s?[xyzn](?!\w)|\s?/\s?\(\s?[a-z]\b"
     r"|!(?=[.}$)])|_\{?\d|\}\{"
     rf"|{_GAP}(?:\\{_NAMES}\b|[πθλ√∞]|\^(?!\{{?\\circ)|[xyz]{{1,3}}(?![^\W²³⁴]|['’]|\s?\d))"
-    rf"|\s(?:(?:times\s)?pi"
-    rf"|\\[bp]?mod|mod|modulo|sqrt|choose|factorial|(?:times|plus|minus)\s[b-z])\b|\s(?:squared"
-    rf"|cubed)\b(?! (?:f|m|c|i|k|y))|\s\(mod|{_GAP}(?:[+*×·^]|/(?![hs]\b)|\\(?:times|cdot|div)"
-    rf"|[-−–])\s?\(?(?:\d+\s?)?{_SYMBOL}|{_GAP}(?:[*×·^]|\\(?:times|cdot))\s?[a-z](?![\w'’:]"
-    rf"|\s[a-z])|{_GAP}\\text\{{ ?times ?\}}"
+    rf"|\s(?:(?:times\s)?pi|\\[bp]?mod|mod|modulo|sqrt|choose|factorial|(?:times|plus"
+    rf"|minus)\s[b-z])\b|\s(?:squared|cubed)\b(?! (?:f|m|c|i|k|y))|\s\(mod|{_GAP}(?:[+*×·^]"
+    rf"|/(?![hs]\b)|\\(?:times|cdot|div)|[-−–])\s?\(?(?:\d+\s?)?{_SYMBOL}|{_GAP}(?:[*×·^]"
+    rf"|\\(?:times|cdot))\s?[a-z](?![\w'’:]|\s[a-z])|{_GAP}\\text\{{ ?times ?\}}"
 )
 EXPRESSION_BEFORE = re.compile(
     rf"(?:(?:√|\\{_NAMES}|\b(?:sqrt|log|ln|sin|cos|tan|exp|mod)|(?:square|cube)\sroot\sof"
@@ -570,8 +542,8 @@ FORMULAS, LONGEST_FORMULA = {"boxed{": "}", "$": "$", "\\(": "\\)", "####": "\n"
 NO_ALGEBRA = re.compile(
     r"\\(?:text[a-z]{0,6}|emph|mathrm|mathbf|mbox|operatorname|color)\s?\{[^{}]*\}|\\[^a-zA-Z]"
     r"|\\(?:text[a-z]{0,6}|math[a-z]{2}|emph|bm|boldsymbol|[lL]arge|LARGE|mbox|left|right|q?quad"
-    r"|boxed|fbox|framebox|underline|displaystyle|space|thinspace|pounds|euro"
-    r"|approx|times|cdot|div|circ|degree|Rightarrow|rightarrow)(?![a-zA-Z])"
+    r"|boxed|fbox|framebox|underline|displaystyle|space|thinspace|pounds|euro|approx|times|cdot"
+    r"|div|circ|degree|Rightarrow|rightarrow)(?![a-zA-Z])"
 )
 ALGEBRA = re.compile(
     r"\\[a-zA-Z]+|[πθλφ√∞]|(?<![A-Za-z'’])(?![mgshlcaLCFKVWAI](?![A-Za-z]))[A-Za-z](?![A-Za-z'’])"

@@ -235,8 +235,8 @@ _BEFORE = r"[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 AFTER_RESULT_WORD = re.compile(
     r"\b(?i:which\s(?:is|equals|gives|makes|means)|(?:total|sum|answer|result)\s(?:is|was)|equals?"
     r"|equal\sto|gives(?:\s\w+)?|comes\sto|total(?:s|ing|ling)?\s(?:of|to|up\sto)"
-    r"|a\stotal\s\w+\sof|totals|that\sis,?|results?\sin|adds\sup\sto"
-    r"|round(?:s|ed)\s(?:(?:it|up|down|off)\s){0,2}to"
+    r"|a\stotal\s\w+\sof|totals|that\sis,?|results?\sin|adds\sup\sto|round(?:s|ed)\s(?:(?:it|up"
+    r"|down|off)\s){0,2}to"
     r"|amounts\sto|leav(?:es|ing)(?:\s\w+){0,2}|left\swith|ends\sup\swith)" + _BEFORE
 )
 AFTER_VERB = re.compile(
@@ -302,8 +302,8 @@ TOTAL_AFTER = re.compile(
     r"(?i)(?:\s\w+){0,3}\s(?:left(?:\sover)?|remain(?:ing|s)?|in\s(?:total|all)|altogether|total)\b"
 )
 MORE_THAN = re.compile(
-    r"(?i)(?:\s\w+){0,2}\s(?:(?:more|less|fewer|(?!(?:oth|rath)er)\w{3,12}er)\sthan\b"
-    r"|(?:did|do|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b)"
+    r"(?i)(?:\s\w+){0,2}\s(?:(?:more|less|fewer|(?!(?:oth|rath)er)\w{3,12}er)\sthan\b|(?:did|do"
+    r"|does|are|were|is|was|have|has)(?:\snot|n['’]t)\b)"
 )
 RATE = re.compile(r"(?i)(?:\s\w+)?\s(?:an?|per|each|every)\s(hour|day|week|month|year)\b")
 NEXT_WORDS = re.compile(

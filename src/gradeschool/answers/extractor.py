@@ -59,8 +59,9 @@ DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
 # Between two numbers: the first is taken back in a sentence of its own.
 TAKEN_BACK = re.compile(
     r"(?i)\b(?:(?:that|this|it)(?:['’]s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct))"
-    r"|wait|correction|oops|scratch\sthat|change\smy\sanswer|i\s(?:meant|forgot|miscounted|misread|overlooked|made\s(?:a|an)\s(?:mistake"
-    r"|error))|strike\sthat)\b|\n\s{0,3}(?:no|sorry),\s|\sis\s(?:wrong|incorrect)[;,.]"
+    r"|wait|correction|oops|scratch\sthat|change\smy\sanswer|i\s(?:meant|forgot|miscounted|misread"
+    r"|overlooked|made\s(?:a|an)\s(?:mistake|error))|strike\sthat)\b|\n\s{0,3}(?:no|sorry),\s"
+    r"|\sis\s(?:wrong|incorrect)[;,.]"
 )
 # After a number, and before the one that replaces it: "5, sorry, 6", "5 apples, or rather 6".
 CORRECTION = re.compile(
@@ -70,14 +71,14 @@ CORRECTION = re.compile(
 # After a number that is no answer: "might think it is 12, but it is 15".
 CORRECTED = re.compile(r"[^\n\d]{0,80}(?:\bbut\b|[.!?]\s)")
 CHECK = re.compile(
-    r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm"
-    r"|(?:calculated|computed|obtained|found)\sby)\b"
+    r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm|(?:calculated|computed"
+    r"|obtained|found)\sby)\b"
 )
 # Options to choose from, not an answer.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
 INLINE_CHOICES = re.compile(
-    r"\s{0,9}(?:(?:[Oo]ption|[Cc]hoice)s?:|\(?[AaIi][.:)] .{1,30}\(?(?:[Bb]|ii|II)[.:)] )"
-    r".{1,80}\s{0,9}"
+    r"\s{0,9}(?:(?:[Oo]ption|[Cc]hoice)s?:|\(?[AaIi][.:)] .{1,30}\(?(?:[Bb]|ii"
+    r"|II)[.:)] ).{1,80}\s{0,9}"
 )
 # A number that is the whole first line, or sentence, except for its unit.
 HEADLINE = re.compile(
@@ -96,8 +97,9 @@ ANNOUNCED = tuple(
 )
 # A marker, a short whole number, and nothing else: the end of most texts leaves nothing to decide.
 PLAIN_END = re.compile(
-    r"(?:(?P<hashes>####)|(?:\A|\n|[.!] |\*)(?:(?:So|Thus|Hence|Therefore),? )?"
-    r"(?P<answer>[Tt]he (?:final )?answer is:?)) ?(?P<box>(?:\$|\\\()?\\boxed\{)?\$?"
+    r"(?:(?P<hashes>####)|(?:\A|\n|[.!] |\*)(?:(?:So|Thus|Hence"
+    r"|Therefore),? )?(?P<answer>[Tt]he (?:final )?answer is:?)) ?(?P<box>(?:\$"
+    r"|\\\()?\\boxed\{)?\$?"
     r"(?P<number>[1-9]\d{0,5})(?(box)\}(?:\$|\\\))?)\.?\s*\Z",
     re.A,
 )

@@ -32,9 +32,9 @@ GROUPED = (
 QUANTITY = re.compile(
     rf"(?P<sign>(?<![\w)\]}}.%])[{MINUS}](?=[\d.$€£¥₹\\¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))?(?:{CURRENCY}\s{{0,2}}"
     rf"(?P<inner>[{MINUS}](?=[\d.]))?)?"
-    r"(?:(?P<fraction>(?:(?P<mixed>\d{1,9})\s?(?:\\\("
-    r"|\$|\\text\{\s?and\s?\})?\s?)?\\[dt]?frac\s?(?:\{(?P<over>[^{}\n]{1,40})\}\{(?P<under>[^{}\n]{1,40})\}"
-    r"|(?P<top>\d)(?P<low>\d)))"
+    r"(?:(?P<fraction>(?:(?P<mixed>\d{1,9})\s?(?:\\\(|\$"
+    r"|\\text\{\s?and\s?\})?\s?)?\\[dt]?frac\s?(?:\{(?P<over>[^{}\n]{1,40})\}\{"
+    r"(?P<under>[^{}\n]{1,40})\}|(?P<top>\d)(?P<low>\d)))"
     rf"|(?P<whole>{GROUPED}|\d++)(?:(?P<decimals>{DECIMALS})|(?!{DECIMALS}))"
     rf"|(?<![\w.])(?P<bare>\.\d++)|(?P<vulgar>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))"
 )
@@ -57,16 +57,15 @@ VULGAR = dict(zip("¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", (
 AFTER = re.compile(
     r"[eE](?P<exp>[+-]?\d{1,40})(?!\w)|\s?(?:\\times|\\cdot|×|x"
     r"|\*)\s?10\s?\^\s?\{?(?P<ten>[+-]?\d{1,3})\}?|(?::|\{:\}|\\!:\\!)(?P<clock>\d{1,2})(?!\d|:\d)"
-    r"|(?P<kilo>[kKMB])(?!\w)|\s?(?P<myriad>[万萬만亿億억])"
-    r"|(?:[  ](?:and )?|\s?\\text\{\s?and\s?\}\s?)(?P<numer>\d{1,4})/(?P<denom>\d{1,4})(?![\d/])"
+    r"|(?P<kilo>[kKMB])(?!\w)|\s?(?P<myriad>[万萬만亿億억])|(?:[  ](?:and )?"
+    r"|\s?\\text\{\s?and\s?\}\s?)(?P<numer>\d{1,4})/(?P<denom>\d{1,4})(?![\d/])"
     r"|[   ]?(?P<part>[¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])|\s(?P<half>and\sa\shalf)\b"
     r"|\s?/\s?(?P<divisor>\d{1,40})(?!\d|[,./]\d|[eE][+-]?\d|\s?[=×x]|\s?\*(?!\*))"
-    r"|(?P<power>\^\{?\d{1,4}(?:\.\d{1,4})?\}?|[⁰¹²³⁴-⁹]{1,2}|\*\*\d{1,9})"
-    r"|(?:\s{1,9}|\s{0,9}\\text\{\s?)(?P<scale>thousand|million|billion|trillion)s?\b"
-    r"|(?:\s{0,12}-?(?:hours?|hrs?\.?|minutes?|mins?\.?),?\s{1,12}(?:and\s{1,12})?"
-    r"(?P<sixtieths>\d{1,2})\s{0,12}-?(?:minute|min|second|sec)s?\b)"
-    r"|(?P<units>\s(?:foot|feet|pounds?|weeks?|days?|years?|meters?),?\s(?:and\s)?\d{1,4}\s"
-    r"(?:inch(?:es)?|ounces?|days?|hours?|months?|centimeters?)\b)"
+    r"|(?P<power>\^\{?\d{1,4}(?:\.\d{1,4})?\}?|[⁰¹²³⁴-⁹]{1,2}|\*\*\d{1,9})|(?:\s{1,9}"
+    r"|\s{0,9}\\text\{\s?)(?P<scale>thousand|million|billion|trillion)s?\b|(?:\s{0,12}-?(?:hours?"
+    r"|hrs?\.?|minutes?|mins?\.?),?\s{1,12}(?:and\s{1,12})?(?P<sixtieths>\d{1,2})\s{0,12}-?"
+    r"(?:minute|min|second|sec)s?\b)|(?P<units>\s(?:foot|feet|pounds?|weeks?|days?|years?"
+    r"|meters?),?\s(?:and\s)?\d{1,4}\s(?:inch(?:es)?|ounces?|days?|hours?|months?|centimeters?)\b)"
     r"|(?:\sdollars?,?)?\sand\s(?P<cents>\d{1,2})\scents\b"
 )
 # "1 250" is one number if a currency, a unit or the end follows, "1 000" everywhere.

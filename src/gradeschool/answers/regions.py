@@ -143,11 +143,10 @@ MOST_LABELS = 60
 RELATED, MOSTLY_RELATED = 0.4, 0.6
 # A paragraph that asks something, without a label; the second group if an answer line follows.
 ASKING = re.compile(
-    r"\n\n+(?=((?:[^\n?]{8,200}\n)?[^\n?]{8,400}\?"
-    r"|(?:Solve|Find|Calculate|Compute|Evaluate|Simplify|Convert|Write|Explain|Describe|Translate"
-    r"|List|Name|The following)\b(?:[^\n?]{4,200}\n)?[^\n?]{4,400}"
-    r"(?=\s{1,3}(?:[>*#]{0,8}\s?)(?:Answer|Solution|A):))"
-    r"(?:[ ]|\s{0,3}\n(?:[ \t>*#]{0,8}((?:Answer|Solution|A)[ \t*]{0,4}:))?))"
+    r"\n\n+(?=((?:[^\n?]{8,200}\n)?[^\n?]{8,400}\?|(?:Solve|Find|Calculate|Compute|Evaluate"
+    r"|Simplify|Convert|Write|Explain|Describe|Translate|List|Name"
+    r"|The following)\b(?:[^\n?]{4,200}\n)?[^\n?]{4,400}(?=\s{1,3}(?:[>*#]{0,8}\s?)(?:Answer"
+    r"|Solution|A):))(?:[ ]|\s{0,3}\n(?:[ \t>*#]{0,8}((?:Answer|Solution|A)[ \t*]{0,4}:))?))"
 )
 HOW_MUCH = re.compile(r"(?i)\bhow (?:many|much)\b")
 WORD_OR_NUMBER = re.compile(r"\d[\d,.]*|[^\W\d_]{4,}")

@@ -85,7 +85,6 @@ MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s"
 LIST = re.compile(
     r"[\s\\{(\[]{0,4}\$?-?\d[\d.]*(?:[,;]\s?(?!\d{3}\b)\$?-?\d[\d.]*){1,9}[\s\\})\]]{0,4}"
 )
-SAME_AMOUNT = re.compile(r"[^\n=≈\d]{0,40}?\}[\s$\\)*]{0,6}(?:=|or)[\s$*\\(]{0,6}(?=[\d.])")
 BESIDE = re.compile(r"\sor[\s$\\(]{0,6}\Z")
 
 
@@ -161,7 +160,7 @@ def _in_box(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
             if number is None:
                 continue
             other = _box_beside(text, place, number, start, end, question)
-            return _stated(other or _asked_behind(text, number, end, question), "in the last box")
+            return _stated(other or number, "in the last box")
     return None
 
 
@@ -197,15 +196,6 @@ def _box_beside(
         return None
     repeated = text[number.end : end].rstrip().rpartition("\n")[2].strip()
     return number if repeated == text[number.start : number.end] else other
-
-
-def _asked_behind(text: str, number: WrittenNumber, end: int, question: str) -> WrittenNumber:
-    """Return the 180 of "[3 hours] = 180 minutes" if minutes are asked for; [] is a box."""
-    equals = SAME_AMOUNT.match(text, number.end, end)
-    if equals is None or has_unit(text, number, equals.end(), question):
-        return number
-    other = quantity_at(text, equals.end(), end)
-    return other if other is not None and has_unit(text, other, end, question) else number
 
 
 def _in_tag(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
@@ -345,16 +335,14 @@ REVISION = re.compile(
 ASIDE = re.compile(
     r"(?i)[^\w$\\]{0,8}(?:note\b|remember\b|recall\b|(?:just\s)?to\srestate\b|p\.?s\."
     r"|let\sme\sknow|(?:i\s)?hope\b|feel\sfree|because\s|(?:to\s"
-    r"|let['’]?s\s)?(?:double-?\s?)?(?:check"
-    r"|verify|verification)\b|\[\d{1,3}\][.\s]*$|(?:date|time\staken|confidence|references?"
-    r"|sources?|(?:word|token)\scount|comment|score|rating|difficulty)[*_]{0,2}:|rated\b|th(?:is"
-    r"|at)(?:\sis|['’]s)\sbecause\b|if\syou\s(?:have\s(?:any|more|other|further)|need|want|would)"
-    r"|happy\sto\b|this\sassumes|assuming(?![^.\n]*,)|by\sthe\sway\b|(?:for|in|by)\s(?:comparison"
-    r"|reference"
-    r"|perspective|contrast)\b|incidentally\b|as\san\saside\b|fun\sfact\b|similarly\b|to\srecap\b"
-    r"|i\scan\s(?:answer|help|also)\b|if\s(?:\w+\s){1,3}had\s(?!\d|an?\b|the\b|no\b)\w+"
-    r"|had\s(?:\w+\s){1,4}been\b|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$"
-    r"|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
+    r"|let['’]?s\s)?(?:double-?\s?)?(?:check|verify|verification)\b|\[\d{1,3}\][.\s]*$|(?:date"
+    r"|time\staken|confidence|references?|sources?|(?:word|token)\scount|comment|score|rating"
+    r"|difficulty)[*_]{0,2}:|rated\b|th(?:is|at)(?:\sis|['’]s)\sbecause\b|if\syou\s(?:have\s(?:any"
+    r"|more|other|further)|need|want|would)|happy\sto\b|this\sassumes|assuming(?![^.\n]*,)"
+    r"|by\sthe\sway\b|(?:for|in|by)\s(?:comparison|reference|perspective|contrast)\b"
+    r"|incidentally\b|as\san\saside\b|fun\sfact\b|similarly\b|to\srecap\b|i\scan\s(?:answer|help"
+    r"|also)\b|if\s(?:\w+\s){1,3}had\s(?!\d|an?\b|the\b|no\b)\w+|had\s(?:\w+\s){1,4}been\b"
+    r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
 )
 # Phrases that begin a check of the result.
 CHECK = re.compile(
@@ -370,17 +358,16 @@ CHECK_SIGNS = (
 )  # fmt: skip
 # A text with this end was cut off before its result.
 DANGLING = re.compile(
-    r"(?:[+/×=<(−-]|(?<=\d),|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?"
-    r"|\b(?:is|are|was|has"
-    r"|have|had|the|an?|of|and|or|by|plus|minus|times|with|for|to|from|at|in|on|per|than|every|his"
-    r"|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
+    r"(?:[+/×=<(−-]|(?<=\d),|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?|\b(?:is|are"
+    r"|was|has|have|had|the|an?|of|and|or|by|plus|minus|times|with|for|to|from|at|in|on|per|than"
+    r"|every|his|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
 )
 # Says what to do next, but not the result.
 INSTRUCTION = re.compile(
-    r"(?i)[\s*#\d.)-]{0,8}(?:(?:now|then|next|first|finally),?\s)?(?:to\s[^,\n=]{4,80},\s)?(?:we\s"
-    r"(?:need\sto\s)?)?(?:add|subtract|multiply|divide|calculate|find|determine|compute)\s"
-    r"(?!that\b)(?:(?!\b(?:get|giving|equal|which|obtain|yield|so|leav|total))[^=:≈\d]"
-    r"|(?<=[a-z] )\d+)*"
+    r"(?i)[\s*#\d.)-]{0,8}(?:(?:now|then|next|first"
+    r"|finally),?\s)?(?:to\s[^,\n=]{4,80},\s)?(?:we\s(?:need\sto\s)?)?(?:add|subtract|multiply"
+    r"|divide|calculate|find|determine|compute)\s(?!that\b)(?:(?!\b(?:get|giving|equal|which"
+    r"|obtain|yield|so|leav|total))[^=:≈\d]|(?<=[a-z] )\d+)*"
 )
 UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq|cu)\.?\s)?(?:in|times)\s*$")
 # Minimum length of text whose repetition counts as going round; the second for short sentences.
