@@ -55,6 +55,8 @@ from gradeschool.protocol import CHANGES, Protocol
 from gradeschool.protocols import MGSM
 from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, Vote, clip
 
+# Protocols of a harness, in its protocols.toml
+
 BLANK = Protocol("", "", "", Template(question=QUESTION), Decoding(), ())
 MGSM_ROWS = [{"language": language, **row} for language, row in MGSM.items()]
 OF_TEMPLATE, OF_DECODING, OF_PROTOCOL = (
@@ -117,6 +119,8 @@ def _protocol(base: Protocol, settings: dict[str, Any], package: ModuleType) -> 
         **others,
     )
 
+
+# Names
 
 ENTRY_POINTS = "gradeschool.protocols"
 WHOLE = ("name", "form", "dataset")  # settings of a protocol without a base

@@ -39,7 +39,9 @@ from gradeschool.verifier.data import (
 )
 from gradeschool.verifier.process_labels import TOGETHER, TRIES, ask_model
 
-SECONDS = 600.0
+# Scorers that are asked over a connection: reward models on a server, and models as critics
+
+SECONDS = 600.0  # of a reply
 MOST_TOKENS = 2048  # of a critique
 MOST_ALTERNATIVES = 20  # tokens whose probabilities a server says
 QWEN_SEPARATOR = "<extra_0>"
@@ -194,6 +196,8 @@ def _share_of_yes(reply: str) -> float:
     said = [word.lower() for word in JUDGEMENT.findall(reply)]
     return {"yes": 1.0, "no": 0.0}[said[-1]] if said else 0.5
 
+
+# Scores of completions
 
 FORMS = f"a folder, a FILE{GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
 ADDRESS = ("http://", "https://")

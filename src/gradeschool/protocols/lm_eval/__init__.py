@@ -47,6 +47,8 @@ from gradeschool.protocols.extractions import (
 from gradeschool.scorer import Vote
 
 TASKS = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks"
+# Tasks in the style of MATH.
+
 # Same matches as `(?:\$)?\d+(?:\.\d+)?(?![\w\d])`. A run of digits is tried once, from its start,
 # since all its tails fail where it fails.
 NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
@@ -192,7 +194,7 @@ MATH_SCORERS = (
 SOURCE = f"{TASKS}/gsm8k"
 LLAMA3_SOURCE = f"{TASKS}/llama3/instruct/gsm8k/gsm8k.yaml"
 
-# The scorers and votes: filters and exact_match.
+# GSM8K: filters and exact_match.
 
 FLEXIBLE_PATTERN = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 # The last "." is not escaped upstream: it takes one more character, which may be a digit.
