@@ -17,13 +17,13 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.answers.regions import NAMES, form_of
+from gradeschool.answers.regions import NAMES, Marks, committed_region, is_truncated
 from gradeschool.atomic import replacing, require_new, writing_output
 from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.read import nothing_in, run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
-from gradeschool.problem import several_golds
+from gradeschool.problem import Problem, several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
 from gradeschool.scoring.sources import Source, folder_notes
 from gradeschool.scoring.statistics import Interval, Share, share_of, wilson
@@ -81,8 +81,7 @@ def score_batch(
                 continue
             if not sample.error:
                 outcomes = next(scored)
-                empty, cut, ran_on, thinking = form_of(text, sample.finish, problem.question, marks)
-                form = empty + 2 * cut + 4 * ran_on + 8 * thinking
+                form = _form_bits(text, sample.finish, problem, marks)
                 if problem.id in changes:  # a failed sample is one under either label
                     other, revised = changes[problem.id], REMOVED
                     if other is not None:
@@ -92,6 +91,13 @@ def score_batch(
                                   sample.finish, sample.error, "", sample.flag, digest(text),
                                   outcomes, form, revised))  # fmt: skip
     return rows
+
+
+def _form_bits(text: str, finish: str, problem: Problem, marks: Marks) -> int:
+    """Return the form of a text, a bit for each of `NAMES`."""
+    region = committed_region(text, problem.question, tuple(marks))
+    is_empty = not text or text.isspace()
+    return is_empty + 2 * is_truncated(text, finish) + 4 * region.ran_on + 8 * region.thinking
 
 
 def score_sources(
@@ -360,10 +366,7 @@ def score_run(table: ScoredTable) -> RunScore:
     counts: Counter[Key] = Counter()
     for sample, problem, outcomes in zip(table.samples, table.problems, table.outcomes,
                                          strict=True):  # fmt: skip
-        empty, cut, ran_on, thinking = form_of(
-            sample.text, sample.finish, problem.question, table.scorers.thinking_marks
-        )
-        form = empty + 2 * cut + 4 * ran_on + 8 * thinking
+        form = _form_bits(sample.text, sample.finish, problem, table.scorers.thinking_marks)
         counts[problem.id, outcomes, form, b"", sample.flag] += 1
     return score_counts(table.run.name, len(table.run.samples), counts, table.scorers.names)
 
