@@ -81,15 +81,12 @@ def test_a_damaged_header_is_left_to_llama_cpp(body: bytes, tmp_path: Path) -> N
 SWITCHED = CHATML + "{% if not enable_thinking %}<think>\n\n</think>\n\n{% endif %}"
 
 
-@pytest.mark.parametrize("template", [SWITCHED, "{% if thinking %}x{% endif %}"])
-def test_a_template_with_a_switch_takes_the_option(template: str) -> None:
-    check_thinking(template, "m")
-
-
-@pytest.mark.parametrize("template", [None, "", CHATML, CHATML + "<thinking>", "a rethinking"])
-def test_a_template_without_a_switch_for_thinking_is_refused(template: str | None) -> None:
-    with pytest.raises(InputError, match=r"'m' has no switch for thinking .*; leave"):
+def test_a_template_without_a_switch_for_thinking_is_refused() -> None:
+    for template in (SWITCHED, "{% if thinking %}x{% endif %}"):
         check_thinking(template, "m")
+    for template in ("", CHATML, CHATML + "<thinking>", "a rethinking"):
+        with pytest.raises(InputError, match=r"'m' has no switch for thinking .*; leave"):
+            check_thinking(template, "m")
 
 
 class Tokenizer:

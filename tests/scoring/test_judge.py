@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradeschool import Problem, judge
-from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.errors import InputError
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 ROW = {"question": "How many minutes does she need?", "answer": "2*60=120\n#### 120"}
@@ -68,17 +68,3 @@ def test_judge_refuses_what_is_no_text(text: Any) -> None:
     """A column of a data frame holds None and NaN; the message shows the value."""
     with pytest.raises(InputError, match=r"the completion is a \w+: .*; give its text"):
         judge(text, "18")
-
-
-@pytest.mark.parametrize(
-    ("name", "close"),
-    [
-        ("multipattern", "multi-pattern"),
-        ("lm-eval", "lm-eval/gsm8k/strict-match or "),  # GSM8K's own first
-        ("openai/2021/strict", "openai/2021"),
-    ],
-)
-def test_judge_names_close_scorers(name: str, close: str) -> None:
-    """A misspelt scorer is answered with the names that are near."""
-    with pytest.raises(UnknownNameError, match=f"did you mean {close}"):
-        judge("1", 1, scorer=name)
