@@ -2,15 +2,16 @@
 
     python benchmarks/ablation.py [--every 40] [--whole] >table.tsv
 
-Each row: what was removed, the verdicts that change on the hand-read and invented texts and on
-every N-th recorded completion, and how many of them become right and wrong. A pattern is tried on
-the texts on which it matches. What changes nothing may go. Needs the shared data
-(GRADESCHOOL_DATA).
+Each row: what was removed, the verdicts that change on the hand-read and invented texts, on the
+sentences of the tests and on every N-th recorded completion, and how many of them become right and
+wrong. A pattern is tried on the texts on which it matches. What changes nothing may go. Needs the
+shared data (GRADESCHOOL_DATA).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -51,7 +52,14 @@ def texts(every: int) -> list[Text]:
     found = [Text(text.text, text.question, text.answer or "") for text in labelled(problems)]
     found += [
         Text(row["completion"], row["question"], row["answer"] or "")
-        for row in rows(LABELS / "invented.jsonl")
+        for name in ("invented.jsonl", "texts.jsonl")
+        for row in rows(LABELS / name)
+    ]
+    families = json.loads((LABELS / "families.json").read_text("utf-8"))
+    found += [
+        Text(template.format(n=47, m=56, k=67, d=5), "", "47" if family == "plain" else "")
+        for family, templates in families.items()
+        for template in templates
     ]
     recorded = [row for file in completions().values() for row in file]
     for row in recorded[::every]:

@@ -1,14 +1,16 @@
 """Whether a sentence asserts a number as its result.
 
-A number is an answer only if its sentence asserts it plainly. Four rules, of which the words are
-closed classes of a language (negations, modal verbs, conjunctions, prepositions), not a list of all
-ways to doubt:
+A number is an answer only if its sentence asserts it plainly. Five rules; most of their words are
+closed classes of a language (negations, modal verbs, conjunctions, prepositions):
 
 1. Its clause has no negation, no modal of possibility and no condition, and is no question.
 2. Nobody only says or thinks so: "some people claim that it is 15".
 3. A number that is the subject is asserted by "is the answer" and by the plural ("15 are left").
    Every other predicate judges it: "15 violates the budget".
 4. Nothing bounds it: "15 to 18", "over 15", "15 ± 3".
+5. What governs it is licensed: after "the answer is" only words such as "about", and, if there is
+   no question and nothing is counted ("15."), a verb that gives a result ("has", "costs"). Saying,
+   guessing or rejecting a number does not assert it.
 
 Words of the question are no doubt: it may ask how many did *not* come.
 """
@@ -225,7 +227,7 @@ OPEN_ENDED = re.compile(
     r"|under)\b(?! \w+ [a-z])|[<>≤≥] ?[a-z\d]|[+](?! ?[(\d])|,? ?if not more|,? (?:possibly|maybe"
     r"|perhaps|or even)\b|,? or (?:even |maybe |perhaps )?(?:more|less|fewer|so|higher|lower|above"
     r"|below|greater|under|over|better|worse|thereabouts|larger|smaller)\b|[- –]?plus(?=[.,]| ?$)"
-    r"|tops\b|(?:at|or) (?:the )?(?:very )?(?:most|least|best|latest|worst)\b|(?:at )?(?:max"
+    r"|tops\b|,? ?(?:at|or) (?:the )?(?:very )?(?:most|least|best|latest|worst)\b|(?:at )?(?:max"
     r"|max(?:imum)|min(?:imum))\b(?= ?(?:[.,;)]|$))|[(] ?(?:wrong|incorrect|at |not(?! \d)|min|max"
     r"|±|false|guess|maybe)|[❌✗✘]|may be\b|maybe\b)"
 )
@@ -449,7 +451,7 @@ def _is_licensed(words: str) -> bool:
     if LICENSED.search(NO_WORD.sub(" ", words).rstrip()):
         return True
     first = FIRST_DIGIT.match(words)
-    return bool(first) and LICENSED.search(NO_WORD.sub(" ", first[1]).rstrip()) is not None
+    return first is not None and LICENSED.search(NO_WORD.sub(" ", first[1]).rstrip()) is not None
 
 
 def _may_be_doubted(before: str, after: str) -> bool:
@@ -513,7 +515,8 @@ _SYMBOL = (
 )
 _GAP = r"(?:\s|\\[,;! ]|[$}]){0,3}"
 EXPRESSION_BEHIND = re.compile(
-    r"(?:[abeijnpqrtuvwxyz](?![\w'’])|[a-z]{1,2}²|(?:ab|xy|yz|xz)\b|[hm](?= (?:dollars|euros|\+)))"
+    r"(?:[abeijnpqrtuvwxyz](?![\w'’])|[a-z]{1,2}²|(?:ab|uv|xy|yz|xz)\b"
+    r"|[hm](?= (?:dollars|euros|\+)))"
     r"|\((?:[\d\s+*/^-]*\b[a-z]\b[\d\s+*/^-]*){1,3}\)|\(\s?[xyzn](?!\w)|\s?/\s?\(\s?[a-z]\b"
     r"|!(?=[.}$)])|_\{?\d|\}\{"
     rf"|{_GAP}(?:\\{_NAMES}\b|[πθλ√∞]|\^(?!\{{?\\circ)|[xyz]{{1,3}}(?![^\W²³⁴]|['’]|\s?\d))"
