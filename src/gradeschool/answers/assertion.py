@@ -138,10 +138,6 @@ MARKED_AFTER = re.compile(
     r"|approx|about|roughly|plus|give|min|max|more|less|±)\b)|^ and (?!\d|not\b|so\b"
     r"|the\b)[a-z]+(?: [a-z]+)?[.!]?$"
 )
-# "With 15, the equation fails": what is tried.
-SIDE = re.compile(
-    r"^(?:with|for|at|in|by|using|taking|given|on|from|under|if|when) , [a-z]|.* at first\.?$"
-)
 FIRST_DIGIT = re.compile(r"([^\d]*)\d.*(?:\band|,|\bor|-)$")
 NO_WORD = re.compile(r"[^a-z']+")
 LICENSED = re.compile(
@@ -408,9 +404,7 @@ def doubt(
     if marked and not worked and MARKED_AFTER.match(after):
         return "bounded"
     alone = bare and not (worked or boxed or said or question or marked) and before.isascii()
-    if alone and (
-        not (leads or _is_licensed(clause)) or ANYBODY.match(before) or SIDE.match(before + after)
-    ):
+    if alone and (not (leads or _is_licensed(clause)) or ANYBODY.match(before)):
         return "bounded"
     if OPEN_ENDED.match(after) or RANGE.search(before):
         return "bounded"

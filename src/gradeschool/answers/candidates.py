@@ -40,14 +40,6 @@ MONEY = re.compile(
     r"|earn|spend|spent|save|saved|make|made|owe|charge|charged|worth|price))|\b(?:cost|price"
     r"|profit|salary|budget|income|revenue|total\s+amount\s+of\s+money)\b"
 )
-# "How much water" does not ask for money.
-HOW_MUCH = re.compile(
-    r"(?i)\bhow\s+much\s+(?:(?:more|less)\s+)?(?:do|does|did|is|are|was|were|will|would|can|could"
-    r"|should|must|has|have|had|total|in\s+total|money)\b"
-)
-TIME_OF = re.compile(
-    r"(?i)\bhow\s+(?:many\s+|much\s+)?(?:more\s+)?(?:long(?:er)?|time)\b|\bhow\s+much\s+longer\b"
-)
 SHARE = re.compile(r"(?i)fraction|\bpart\b|portion|percent|probability|chance|ratio|share")
 COMPARES = re.compile(r"(?i)\b(?:more|less|fewer|differ(?:ence|s)?|further|\w{3,}er|than)\b")
 SCALED = re.compile(r"(?i)\b(?:in|how\s+many)\s+(thousand|million|billion|trillion)s?\b")
@@ -82,7 +74,6 @@ SHORT_UNITS = {
     "sec": "second", "secs": "second", "m": "meter", "metre": "meter", "metres": "meter",
     "litre": "liter", "litres": "liter", "kilometre": "kilometer", "kilometres": "kilometer",
 }  # fmt: skip
-CLOCKS = ("hour", "minute", "second", "day", "week", "month", "year")
 
 
 class QuestionHints:
@@ -116,11 +107,7 @@ class QuestionHints:
             return frozenset(["time"])
         words = counted[1].split() if counted else []
         units = [stem(word) for word in words if word.lower() not in FILLERS][:2]
-        if not counted and TIME_OF.search(asking):
-            units = [*CLOCKS]
-        elif not counted and MONEY.search(asking):
-            units = ["dollar"]
-        if not units and "$" in self.question and HOW_MUCH.search(asking):
+        if not counted and MONEY.search(asking):
             units = ["dollar"]
         return frozenset(units)
 
