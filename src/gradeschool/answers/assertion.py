@@ -492,7 +492,7 @@ def _is_judged(clause: str, after: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    if "\\" in text or "=" in text or "’" in text:
+    if "\\" in text or "’" in text or ">" in text or "<=" in text:
         for written, plain in RELATIONS:
             text = text.replace(written, plain)
     return MARKUP.sub(" ", text).replace("  ", " ").replace("  ", " ")
