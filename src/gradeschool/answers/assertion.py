@@ -22,10 +22,12 @@ import re
 from gradeschool.answers.quantities import WrittenNumber
 from gradeschool.answers.search import closing_brace
 
+DIGIT = re.compile(r"\d")
 REACH = 140  # characters before and after a number that may deny it
 # LaTeX and emphasis between words.
 MARKUP = re.compile(
-    r"\\(?:text)?color\{\w+\}|\\[a-zA-Z]+|\\[()\[\],;:! $]|</?[|a-z_]{3,20}>|[*_`{}$\"“”#]+|\\|\s+"
+    r"\\(?:text)?color\{\w+\}|\\[a-zA-Z]+|\\[()\[\],;:! $]|</?[|a-z_]{3,20}>|[*_`{}$\"“”#]+|\\"
+    r"|\s\s+|[^\S ]"
 )
 RELATIONS = (
     ("\\geqslant", "≥"), ("\\leqslant", "≤"), ("\\max", "max"), ("\\min", "min"), ("\\infty", "∞"),
@@ -236,6 +238,7 @@ RANGE = re.compile(
     r"|между) [\d.,]+ (?:and|y|et|und|e|и)$|(?:\b(?:ranges?|takes|lasts|costs|range) "
     r"|^)(?:from )?[\d.,]+ to$"
 )
+RANGE_ENDS = ("-", "–", "—", "…", "..", " and", " y", " et", " und", " e", " и", " to")
 # "17 or 18", "12, 15 or 18": one of several.
 OTHER_BEFORE = re.compile(
     r"(?<![+*/×−-] )(?<![\w./])\d[\d,.]*(?<!,) or(?: (?:it|there) (?:is|are)| as \w+ as| maybe"
@@ -406,7 +409,7 @@ def doubt(
     alone = bare and not (worked or boxed or said or question or marked) and before.isascii()
     if alone and (not (leads or _is_licensed(clause)) or ANYBODY.match(before)):
         return "bounded"
-    if OPEN_ENDED.match(after) or RANGE.search(before):
+    if OPEN_ENDED.match(after) or (before.endswith(RANGE_ENDS) and RANGE.search(before)):
         return "bounded"
     if not (marked or ANSWER_WORD.search(clause) or before.endswith(("=", ":", " is", "∈"))):
         pronoun = NO_SUBJECT.match(before)
@@ -418,12 +421,12 @@ def doubt(
     return "one of several" if OR_OTHER.match(after) else None
 
 
-# The words of all rules, by their first four letters. Most sentences have none of them.
+# The words of all rules, by their first letters, five at most. Most sentences have none of them.
 RULES = (
     NEGATION, REPORTED, ONE_OF, POSSIBLE, CONDITION, JUDGED, COMMAND, PREDICATE, OPEN_ENDED, TO,
     RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND, CONTRAST, WAY,
 )  # fmt: skip
-WORDS = re.compile(r"[^\W\d_]{2,}")
+WORDS, ASCII_WORDS = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[a-z]{2,}")
 NEUTRAL = frozenset(
     """
     the of is resu ther tota to in answ will so has and on each are have that he minu be can make
@@ -433,7 +436,8 @@ NEUTRAL = frozenset(
     """.split()  # noqa: SIM905
 )
 _RULE_WORDS = WORDS.findall(re.sub(r"\\[a-z]", " ", " ".join(rule.pattern for rule in RULES)))
-TRIGGERS = {word[:4] for word in _RULE_WORDS} - NEUTRAL | {"supp", "pret", "plus", "erro"}
+TRIGGERS = {word[:5] for word in _RULE_WORDS if word[:4] not in NEUTRAL}
+TRIGGERS |= {"supp", "pret", "plus", "erro"}
 SIGNS = frozenset("?？±∓⁺<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
 LAST_WORDS = (" be ", " in ", " within ", " from ", " to ", " of ", " can ")
 LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
@@ -458,14 +462,16 @@ def _may_be_doubted(before: str, after: str) -> bool:
         return True
     if before.endswith("-") or any(map(before[-9:].__contains__, LAST_WORDS)):
         return True
-    if "-" in after[:8] or " to " in after[:24]:
+    if "-" in after[:8] or (" to " in after[:24] and DIGIT.search(after)):
         return True
     said = before.rpartition("answer")[2] if "answer" in before else ""
     if said.strip(" :$*\\({\n").removesuffix("boxed").strip(" :$*\\({\n") not in ("", "is"):
         return "=" not in before[-3:]
-    words = [word[:4] for word in WORDS.findall(before + " " + after)]
+    around = f"{before} {after}"
+    words = (ASCII_WORDS if around.isascii() else WORDS).findall(around)
     return (
-        not TRIGGERS.isdisjoint(words)
+        not TRIGGERS.isdisjoint([word[:4] for word in words])
+        or not TRIGGERS.isdisjoint([word[:5] for word in words])
         or "n't" in before
         or "n't" in after
         or PREDICATE.match(after) is not None

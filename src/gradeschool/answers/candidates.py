@@ -218,6 +218,7 @@ AFTER_EQUALS = re.compile(
     r"(?:about|approximately|roughly)\s)*$"
 )
 APPROXIMATES = re.compile(r"(?:≈|\\approx)[\s$]{0,3}$")
+NO_WORD = " \t\r\n\u00a0\u2009\u202f*_($\\"  # between a word and its number
 _BEFORE = r"[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 AFTER_RESULT_WORD = re.compile(
     r"\b(?i:which\s(?:is|equals|gives|makes|means)|(?:total|sum|answer|result)\s(?:is|was)|equals?"
@@ -270,6 +271,7 @@ NEGATIVE_BEFORE = re.compile(
     r"(?i)\b(?:is|at|of|was|be|to|equals|a|has|have|had)\s(?:negative|minus)$"
 )
 # "$-\boxed{18}$", but not "20 - \boxed{18}".
+DASHES = frozenset("-−–")
 MINUS_BOX = re.compile(r"(?:[=:$(\[]|\bis)\s?[-−–]\s?\\f?boxed\{\\?\$?$")
 ITEM = re.compile(
     r"[\s*>#(-]{0,8}(?:(?:(?i:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):]"
@@ -431,7 +433,7 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
         return number
     boxed = text.rfind("boxed{", max(0, number.start - 8), number.start) >= 0
     before = text[max(0, number.start - 24) : number.start]
-    if boxed and MINUS_BOX.search(before):
+    if boxed and not DASHES.isdisjoint(before) and MINUS_BOX.search(before):
         return number._replace(value=negated(number.value))
     before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
     named = before[-5:].lower().endswith(("ative", "minus")) and NEGATIVE_BEFORE.search(before)
@@ -522,7 +524,10 @@ def _in_words(text: str, before: str, number: WrittenNumber, end: int, question:
     more = MORE_THAN.match(text, number.end, end)
     compared = more is not None and not (hints.compares and more[0].endswith("than"))
     compared = compared and "=" not in before[-4:]
-    if not compared and (after := AFTER_RESULT_WORD.search(before)):
+    last = before.rstrip(NO_WORD)[-1:]
+    if not (last.isalnum() or last == ","):  # an operator or a bracket, no word
+        pass
+    elif not compared and (after := AFTER_RESULT_WORD.search(before)):
         names.append("rounded" if after[0].startswith("round") else "result word")
     elif SETTING.search(before) or (not money and FOR.search(before)):
         names.append("setting")

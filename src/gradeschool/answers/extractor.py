@@ -151,7 +151,7 @@ def extract_final_answer(
     """
     region = committed_region(text, question, tuple(marks))
     end = region.text[max(region.start, region.end - 48) : region.end]
-    if plain := PLAIN_END.search(end):
+    if ("####" in end or "nswer is" in end) and (plain := PLAIN_END.search(end)):
         start, stop = (region.end - len(end) + place for place in plain.span("number"))
         how = "in the last box" if plain["box"] else HOW["hashes" if plain["hashes"] else "answer"]
         return ExtractedAnswer(plain["number"], start, stop, how, Confidence.STATED)

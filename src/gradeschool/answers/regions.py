@@ -7,6 +7,7 @@ blanks out code.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 from itertools import islice
@@ -177,6 +178,7 @@ PROMPT = re.compile(
     r"|\s{0,9}(?:<s>)?\s?\[INST\]|\s{0,9}(?:system|user)\s?\n|\s{0,9}(?:<bos>)?<start_of_turn>user"
     r"|\s{0,9}<\|(?:system|user)\|>"
 )
+PROMPT_SIGNS = ("<", "[", "s", "u", "")
 REPLY = re.compile(r"(?:assistant|model)(?:<\|end_header_id\|>)?\s?\n|<\|assistant\|>|\[/INST\]")
 ROLES = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
@@ -187,6 +189,7 @@ ROLES = re.compile(
 PROSE = re.compile(r"(?i)(?:json|markdown|md|latex|tex|math|yaml)[ \t]*\n")
 DIGIT = re.compile(r"\d")
 FENCE = "```"
+BLANK = defaultdict(lambda: " ", {ord("\n"): "\n"})  # of every character, for str.translate
 
 
 class Region(NamedTuple):
@@ -215,8 +218,7 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
     marks of thinking (`parse_marks`). Linear; never raises.
     """
     start, end, thinking = 0, len(text), False
-    prompt = PROMPT.match(text)
-    if prompt is not None:
+    if text[:24].lstrip()[:1] in PROMPT_SIGNS and (prompt := PROMPT.match(text)):
         for turn in REPLY.finditer(text, prompt.end()):
             start = turn.end()
     spans, opened = thinking_spans(text, marks)
@@ -264,11 +266,12 @@ def _run_on(text: str, start: int, end: int, question: str) -> int:
     count, or one whose words occur before, as in least-to-most and sub-question transcripts.
     """
     spoken = False
-    numbers = {0, 1} if FIRST_LABEL.match(text, start) else {0}
+    numbers: set[int] = set()
     begin = start
     familiar: set[str] | None = None
     for match in islice(LABEL.finditer(text, start, end), MOST_LABELS):
         label = match.start()
+        numbers = numbers or ({0, 1} if FIRST_LABEL.match(text, start) else {0})
         spoken = spoken or DIGIT.search(text, begin, label) is not None
         begin = match.end()
         number = int(match["number"] or 0)
@@ -351,7 +354,7 @@ def _without_code(text: str, start: int, end: int) -> str:
     blocks = len(pieces) // 2  # the last block may be open
     for index in range(1, 2 * blocks, 2):
         if not PROSE.match(pieces[index]):
-            pieces[index] = "\n".join(" " * len(line) for line in pieces[index].split("\n"))
+            pieces[index] = pieces[index].translate(BLANK)
     return text[:start] + "   ".join(pieces) + text[end:]
 
 

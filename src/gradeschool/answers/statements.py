@@ -80,7 +80,11 @@ SENTENCE_END = re.compile(r"[.!?](?<!\bi\.e\.)(?=[\s\"'*)]|$)|[。！？।]|(?<
 COMMA_SLIP = re.compile(r"([1-9]\d{0,2}), (\d{3})(?=[.\s]*(?:\Z|\n)|[}*$])")
 MINUS_SIGN = re.compile(r"[-−–][ \t]?(?=\\?[$\d.(\\])|(?i:negative|minus)\s")
 
-
+# After a statement: a few words, and nothing that could announce another.
+PLAIN_TAIL = re.compile(
+    r"(?s)(?=[\s\\()\]$.,}{*a-zA-Z']{0,160}\Z)(?:\W*\Z|(?!.*(?i:nswer|ntwort|rgebnis|sp[uo]esta"
+    r"|eponse|esult|jibu|hoice|ption|box)))"
+)
 # Several numbers in a box; "1, 250" may be a slip for 1,250.
 LIST = re.compile(
     r"[\s\\{(\[]{0,4}\$?-?\d[\d.]*(?:[,;]\s?(?!\d{3}\b)\$?-?\d[\d.]*){1,9}[\s\\})\]]{0,4}"
@@ -118,6 +122,8 @@ def last_statement(text: str, start: int, end: int, question: str) -> ExtractedA
         statement = find(text, start if last is None else max(start, last.start - 9), end, question)
         if statement is not None and (last is None or statement.start > last.start):
             last = statement
+            if PLAIN_TAIL.match(text, last.end, end):
+                break
     return last
 
 
