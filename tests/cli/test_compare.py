@@ -12,6 +12,7 @@ from tests.support.compared_runs import PROBLEMS, Write, rights
 from tests.support.compared_runs import dataset as dataset  # a fixture
 from tests.support.compared_runs import failed as failed  # a fixture
 from tests.support.compared_runs import write as write  # a fixture
+from tests.support.files import jsonl
 
 
 def test_sets_that_differ_are_refused_until_told(
@@ -52,6 +53,31 @@ def test_errors_are_left_out_and_never_wrong(
     message = "1 problem left out: no completion in 'b' that can be judged (3)"
     assert (message in result.err) is (status == 3)
     assert comparison["left_out"] == (["3"] if status == 3 else [])
+
+
+def test_problems_that_failed_in_both_runs_are_named(
+    gradeschool: Command, failed: tuple[Path, Path], dataset: Path
+) -> None:
+    _, b = failed
+    other = b.with_name("other.jsonl")
+    other.write_bytes(b.read_bytes())
+    result = gradeschool("compare", other, b, "-d", dataset)
+    assert result.status == 3
+    for name in ("other", "b"):
+        assert f"1 problem left out: no completion in {name!r}" in result.err
+
+
+def test_two_columns_of_one_file_are_two_runs(gradeschool: Command, tmp_path: Path) -> None:
+    rows = [
+        {"question": f"What is {n} plus 1?", "gold": n + 1, "one": f"The answer is {n + 1}.",
+         "two": f"The answer is {n + n % 2}."}
+        for n in range(20)
+    ]  # fmt: skip
+    path = jsonl(tmp_path / "wide.jsonl", rows)
+    columns = ("--columns", "response=one", "--columns", "response=two")
+    result = gradeschool("compare", path, path, *columns, "--json")
+    shares = {run["run"]: run["accuracy"] for run in result.json()["runs"]}
+    assert shares == {"wide (one)": 1.0, "wide (two)": 0.5}
 
 
 def test_a_failed_sample_does_not_hide_a_missed_threshold(

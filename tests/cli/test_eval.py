@@ -52,6 +52,24 @@ def test_the_leaderboard_is_readable_at_any_width(gradeschool: Command, columns:
     assert all(len(line) <= columns for line in table.splitlines())
 
 
+@pytest.mark.parametrize(
+    ("protocols", "words"),
+    [
+        (("zero-shot/chat",), None),
+        (("zero-shot/chat", "openai/2021"),
+         "The scorers differ (gradeschool/reader, openai/2021), and the same texts"),
+    ],
+)  # fmt: skip
+def test_a_leaderboard_says_that_its_scorers_differ(
+    gradeschool: Command, protocols: tuple[str, ...], words: str | None
+) -> None:
+    asked = [word for name in protocols for word in ("-p", name)]
+    shown = gradeschool("eval", "-m", CHAT, "-m", COT, *asked, *SAMPLE).out
+    assert ("The scorers differ" in shown) is (words is not None)
+    assert (words or "") in shown
+    assert ("under one scorer: gradeschool compare" in shown) is (words is not None)
+
+
 def test_a_model_that_cannot_run_leaves_the_others_their_rows(gradeschool: Command) -> None:
     result = gradeschool("eval", "-m", "http://127.0.0.1:9/v1", "-m", CHAT, *SAMPLE, "--json")
     assert result.status == 2

@@ -31,6 +31,25 @@ def test_a_gap_within_chance_is_called_so(gradeschool: Command, tmp_path: Path) 
     assert not any(cause["points"] for cause in fields["causes"])
 
 
+def test_failed_samples_and_unexplained_points_are_named(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    rows = [
+        {"id": p.id, "question": p.question, "gold": p.gold, "completion": f"The answer is {gold}.",
+         "finish": "length" if n < 3 else "stop", "error": "timeout" * (n >= 17)}
+        for n, p in enumerate(PROBLEMS[:20])
+        for gold in [p.gold if n >= 8 else "7771"]
+    ]  # fmt: skip
+    for row in rows[:3]:
+        row["completion"] = "First I count the rows and then"
+    for row in rows[17:]:
+        row["completion"] = ""
+    result = gradeschool("why", jsonl(tmp_path / "a.jsonl", rows), "--expected", "99")
+    assert "up to" in result.out
+    assert "unexplained, even if the causes above account for all that they can" in result.out
+    assert "3 samples of 20 failed and are left out" in result.out
+
+
 def test_what_why_refuses(gradeschool: Command, tmp_path: Path) -> None:
     path = file_of(tmp_path / "answers.jsonl", answers())
     for words, message in (

@@ -126,6 +126,18 @@ ADVICE = {
 }
 
 
+@pytest.mark.parametrize(
+    ("limit", "longest", "server"), [(1024, 12, True), (1024, 1020, False), (None, 12, False)]
+)
+def test_a_lower_limit_of_the_server_is_named(
+    limit: int | None, longest: int, server: bool
+) -> None:
+    manifest = {"protocol": {"name": "zero-shot/chat"}, "decoding": {"max_tokens": limit}}
+    advice = truncation_advice(manifest, Forms(100, 0, 20, 0, 0), longest)
+    assert (f"the longest after {longest} of" in advice) is server
+    assert ("does not raise" in advice) is server
+
+
 @pytest.mark.parametrize("case", ADVICE)
 def test_truncation_comes_with_what_to_do(case: tuple[int | None, int, int, int]) -> None:
     limit, n, truncated, run_on = case

@@ -14,6 +14,7 @@ from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, FiniteRange, option
 from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import say
+from gradeschool.scorer import DEFAULT_SCORER
 
 if TYPE_CHECKING:
     from gradeschool.runs.evaluate import Evaluation
@@ -349,11 +350,13 @@ def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
 
 def _remarks(evaluation: Evaluation, manifest: dict[str, Any]) -> list[str]:
     """Return what is said of a run beside its score: cut texts, the judge, the looks of --until."""
+    from gradeschool.formats.own_run import longest_truncated
     from gradeschool.reports.measured import truncation_advice
 
     texts, results = [], evaluation.results
     if (forms := evaluation.score.forms) is not None:
-        texts.append(truncation_advice(manifest, forms))
+        longest = longest_truncated(evaluation.folder) if forms.truncated else None
+        texts.append(truncation_advice(manifest, forms, longest))
     if (judge := results.get("judge")) is not None:
         verdicts = ", ".join(f"{judge[key]} {key.replace('_', ' ')}"
                              for key in ("correct", "wrong", "no_answer", "error"))  # fmt: skip
@@ -423,8 +426,15 @@ def _print_leaderboard(finished: Finished) -> None:
     say("\nEach run by the first scorer of its protocol; intervals: 95 %.")
     for text in said:
         say(text)
-    folders = " ".join(quoted(str(evaluation.folder)) for _, evaluation in finished)
-    say(f"To compare them: gradeschool compare {folders}")
+    if len(finished) > 1:
+        folders = " ".join(quoted(str(evaluation.folder)) for _, evaluation in finished)
+        scorers = {evaluation.score.scorers[0].scorer for _, evaluation in finished}
+        same = f" --scorer {DEFAULT_SCORER}" if len(scorers) > 1 else ""
+        if same:
+            say(f"The scorers differ ({', '.join(sorted(scorers))}), and the same texts may have "
+                "other accuracies under another one.")  # fmt: skip
+        say(f"To compare them{' under one scorer' if same else ''}: gradeschool compare "
+            f"{folders}{same}")  # fmt: skip
 
 
 def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:

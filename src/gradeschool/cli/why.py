@@ -130,3 +130,10 @@ def _print(account: GapAccount, test: str) -> None:
         elif account.rest <= 100 * (high - low) / 2:
             words = "the rest, within chance"
         say(f"\n{account.rest:>10.1f}  {words}")
+    most = sum(cause.points or 0 for cause in account.causes if cause.most)
+    least = account.rest - most
+    if account.missing > 0 and account.causes and not known and least >= LEAST_POINTS:
+        words = "unexplained"
+        if most:
+            words += ", even if the causes above account for all that they can"
+        say(f"\n{least:>10.1f}  {words}")

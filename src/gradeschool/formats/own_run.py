@@ -282,6 +282,14 @@ def stored_completions(folder: Path) -> dict[str, Completion]:
     return latest(completion for completion in rows if completion is not None)
 
 
+def longest_truncated(folder: Path) -> int | None:
+    """Return the tokens of a run's longest truncated completion, None if not all are known."""
+    tokens = [each.usage.completion_tokens for each in stored_completions(folder).values()
+              if each.finish is Finish.LENGTH]  # fmt: skip
+    known = [count for count in tokens if count is not None]
+    return max(known) if known and len(known) == len(tokens) else None
+
+
 def completions_file(path: Path) -> Path:
     """Return the completions.jsonl of a run folder; a file is returned as it is."""
     return path / COMPLETIONS_FILE if path.is_dir() else path

@@ -240,9 +240,13 @@ def explain_gap(
         evidence = f"the weights are {precision}; published scores are of 16 bits"
         command = "evaluate the model in BF16 or F16, then give that run as --expected-run"
         causes.append(GapCause("precision", None, evidence, command))
+    notes: tuple[str, ...] = ()
     tallies = list(table.tallies().values())
+    if failed := len(run.samples) - len(judged):
+        notes = (f"{count(failed, 'sample')} of {len(run.samples):,} failed and are left out of "
+                 "the accuracy; it may change when they are requested again",)  # fmt: skip
     return GapAccount(scorer.name, expected, mean_share(tallies), clustered_wilson(tallies),
-                      len(judged), _by_points(causes))  # fmt: skip
+                      len(judged), _by_points(causes), notes=notes)  # fmt: skip
 
 
 # Beside a run with the expected score

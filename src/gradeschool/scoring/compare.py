@@ -94,7 +94,7 @@ class Comparison:
     """One run against the first; every difference is `run` minus `baseline`, -1..1.
 
     n: problems that both judged; 0 for an unpaired comparison. accuracy_a, accuracy_b: on those
-    problems only. left_out: problems that both contain, without a judged completion in one.
+    problems only. left_out: problems that both contain, without a judged completion in one or both.
     p_holm: p corrected for the number of comparisons.
     detectable: the smallest true difference that this many problems detect with 80 % power. needed:
     the number of problems that would detect the observed difference with that power.
@@ -238,10 +238,12 @@ def _paired(a: Outcomes, b: Outcomes, common: bool) -> Comparison:
         ),
         needed=problems_needed(discordance, difference),
         left_out=tuple(
-            id
-            for run, other in ((a, b), (b, a))
-            for id in run.unjudged_problems
-            if id in other.tallies
+            dict.fromkeys(
+                id
+                for run, other in ((a, b), (b, a))
+                for id in run.unjudged_problems
+                if id in other.tallies or id in other.unjudged_problems
+            )
         ),
     )
 

@@ -274,9 +274,12 @@ def choose_run(spec: str, options: ReadOptions, warn: Warn) -> SourceRun:
 def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[SourceRun]:
     """Return the runs selected by FILE or FILE#RUN arguments, under distinct names.
 
-    A file is read once, however many of its runs are selected. Raises InputError for a run that a
-    file does not contain.
+    A file is read once, however many of its runs are selected, but again for other columns: as many
+    --columns as arguments are one for each. Raises InputError for a run that a file does not
+    contain.
     """
+    if len(options.columns) == len(specs) > len({split_run(spec)[0] for spec in specs}):
+        return _by_columns(specs, options, warn)
     specs = once_each(specs)
     files = list(dict.fromkeys(split_run(spec)[0] for spec in specs))
     for file in files:  # a wrong path is reported before the first file is read
@@ -299,6 +302,17 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
     for each, name in zip(chosen, names, strict=True):
         if names.count(name) > 1:
             each.run.name = f"{name} ({each.path})"
+    return chosen
+
+
+def _by_columns(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[SourceRun]:
+    """Return the runs of arguments that name a file more than once, under their text's columns."""
+    chosen: list[SourceRun] = []
+    for number, spec in enumerate(specs):
+        own = options.for_file(number, len(specs))
+        for each in choose_runs([spec], own, warn):
+            each.run.name = f"{each.run.name} ({own.columns[0].get('response', f'{number + 1}')})"
+            chosen.append(each)
     return chosen
 
 
