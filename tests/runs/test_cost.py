@@ -127,6 +127,17 @@ def test_a_run_stops_at_its_cost_and_goes_on_with_more(
     assert fields["cost"] == {"dollars": 40.0, "price": [0.0, 200_000.0]}
 
 
+def test_a_cost_that_ends_at_a_look_of_until_stops_the_run(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    arguments = ("-d", "fresh:1", "-n", 300, "-o", tmp_path / "run", "--price", "0/200000")
+    with fault_server() as server:
+        shown = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "--connections", 4,
+                            "--until", 1, "--max-cost", 100)  # fmt: skip
+        assert (shown.status, len(server.requests)) == (3, 100)
+    assert "200 samples were not requested, because of --max-cost" in shown.err
+
+
 def test_a_dry_run_asks_nothing_and_tells_what_is_missing(
     gradeschool: Command, problems: Path, tmp_path: Path
 ) -> None:

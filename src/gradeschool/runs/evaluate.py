@@ -185,7 +185,10 @@ class Session:
                 await BatchRun(model, self.store, self.record, note, stopping).request_all(todo)
             else:
                 await self.dispatcher.send_all(todo)
-            if job.until is None or self.dispatcher.stopping.is_set():
+            if job.until is None:
+                return
+            if self.dispatcher.stopping.is_set():  # also between two looks: the rest is missing
+                self.requests = planned
                 return
             pairs = [(row.text, request.problem) for request, row in self.answered()]
             outcomes = [(problem.id, each[0]) for (_, problem), each
