@@ -1,6 +1,6 @@
 """Logs of inspect_ai: `.json` (one object) and `.eval` (a ZIP of the same, often zstd).
 
-`reports.export_inspect` writes them.
+`reports.export` writes them.
 """
 
 from __future__ import annotations

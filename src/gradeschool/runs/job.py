@@ -68,7 +68,7 @@ class Job:
     instead of the protocol's; shots is a number or a file. thinking_marks: "OPEN,CLOSE". scorers:
     in place of the protocol's, the headline first; names or functions. random: a sample of this
     size instead, the same for the same dataset. problems: ids, or a file with one a line. until:
-    percentage points; stop when the interval is narrower, see `runs.until.InterimAnalysis`.
+    percentage points; stop when the interval is narrower, see `runs.evaluate.look_at`.
     columns: of the dataset, "question=COLUMN,gold=COLUMN". temperature, top_p, max_tokens, stop,
     seed: None selects the protocol's. calculator: None turns it on for `tiny` only. connections:
     maximum number of requests in flight, None to adapt it. timeout: seconds per request. price:
