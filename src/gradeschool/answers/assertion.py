@@ -438,8 +438,9 @@ NEUTRAL = frozenset(
 _RULE_WORDS = WORDS.findall(re.sub(r"\\[a-z]", " ", " ".join(rule.pattern for rule in RULES)))
 TRIGGERS = {word[:5] for word in _RULE_WORDS if word[:4] not in NEUTRAL}
 TRIGGERS |= {"supp", "pret", "plus", "erro"}
+STEMS = {word[:4] for word in TRIGGERS}
 SIGNS = frozenset("?？±∓⁺<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
-LAST_WORDS = (" be ", " in ", " within ", " from ", " to ", " of ", " can ")
+LAST_WORDS = frozenset(("be", "in", "within", "from", "to", "of", "can"))
 LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
 
 
@@ -460,21 +461,23 @@ def _may_be_doubted(before: str, after: str) -> bool:
         return True
     if "\\" in near and any(map(near.__contains__, LATEX_SIGNS)):
         return True
-    if before.endswith("-") or any(map(before[-9:].__contains__, LAST_WORDS)):
+    if before.endswith("-") or not LAST_WORDS.isdisjoint(before[-9:].split(" ")[1:-1]):
         return True
     if "-" in after[:8] or (" to " in after[:24] and DIGIT.search(after)):
         return True
-    said = before.rpartition("answer")[2] if "answer" in before else ""
-    if said.strip(" :$*\\({\n").removesuffix("boxed").strip(" :$*\\({\n") not in ("", "is"):
-        return "=" not in before[-3:]
+    if "answer" in before:
+        said = before.rpartition("answer")[2].strip(" :$*\\({\n").removesuffix("boxed")
+        if said.strip(" :$*\\({\n") not in ("", "is"):
+            return "=" not in before[-3:]
     around = f"{before} {after}"
     words = (ASCII_WORDS if around.isascii() else WORDS).findall(around)
     return (
-        not TRIGGERS.isdisjoint([word[:4] for word in words])
-        or not TRIGGERS.isdisjoint([word[:5] for word in words])
-        or "n't" in before
-        or "n't" in after
-        or PREDICATE.match(after) is not None
+        (
+            not STEMS.isdisjoint([word[:4] for word in words])
+            and not TRIGGERS.isdisjoint([stem for word in words for stem in (word[:4], word[:5])])
+        )
+        or "n't" in around
+        or (after[:1] in (" ", ",") and PREDICATE.match(after) is not None)
     )
 
 

@@ -431,13 +431,17 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
     """Return a number with the sign before its box, or given by a word: "minus 8"."""
     if number.value.startswith("-"):
         return number
-    boxed = text.rfind("boxed{", max(0, number.start - 8), number.start) >= 0
     before = text[max(0, number.start - 24) : number.start]
-    if boxed and not DASHES.isdisjoint(before) and MINUS_BOX.search(before):
-        return number._replace(value=negated(number.value))
-    before = text[max(start, number.start - 20) : number.start].rstrip("$ ")
-    named = before[-5:].lower().endswith(("ative", "minus")) and NEGATIVE_BEFORE.search(before)
-    if named or "below zero" in text[number.end : number.end + 24]:
+    if (
+        "below zero" in text[number.end : number.end + 24]
+        or ("boxed{" in before and not DASHES.isdisjoint(before) and MINUS_BOX.search(before))
+        or (
+            before.rstrip("$ ")[-5:].lower() in ("ative", "minus")
+            and NEGATIVE_BEFORE.search(
+                text[max(start, number.start - 20) : number.start].rstrip("$ ")
+            )
+        )
+    ):
         return number._replace(value=negated(number.value))
     return number
 
