@@ -31,6 +31,21 @@ def test_a_gap_within_chance_is_called_so(gradeschool: Command, tmp_path: Path) 
     assert not any(cause["points"] for cause in fields["causes"])
 
 
+@pytest.mark.parametrize(("expected", "named"), [("50", True), ("30", False), ("100", False)])
+def test_a_scorer_that_gives_the_expected_figure_is_named(
+    gradeschool: Command, tmp_path: Path, expected: str, named: bool
+) -> None:
+    """Half of the texts have the number behind "####"; the reader reads them all."""
+    rows = [
+        {"id": p.id, "question": p.question, "gold": p.gold,
+         "completion": f"#### {p.gold}" if n % 2 else f"The answer is {p.gold}."}
+        for n, p in enumerate(PROBLEMS[:40])
+    ]  # fmt: skip
+    path = jsonl(tmp_path / "a.jsonl", rows)
+    shown = gradeschool("why", path, "--expected", expected).out
+    assert ("openai/2021" in shown and "50.00 % on these texts" in shown) is named
+
+
 def test_failed_samples_and_unexplained_points_are_named(
     gradeschool: Command, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from gradeschool import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.formats.columns import parse_columns
+from gradeschool.formats.columns import choose_columns, parse_columns
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.values import texts_of
@@ -179,3 +179,38 @@ def test_a_value_without_text_has_none() -> None:
     for value in values:
         assert not texts_of(value)
     assert last_number("a 1,250.0 b") == "1250"
+
+
+SAMPLED = [
+    {"prob": f"p-{n}", "try_no": k, "tag": "ab"[n % 2], "response": f"It is {n * n}.",
+     "gold": n * n}
+    for n in range(12) for k in range(4)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "unused"),
+    [
+        ({}, "id=prob,sample=try_no"),
+        ({"try_no": None}, "id=prob"),
+        ({"prob": "the same"}, ""),
+        ({"question": "How many?"}, ""),
+        ({"id": "7"}, ""),
+    ],
+)
+def test_unused_columns_that_look_like_problems_are_named(
+    changes: dict[str, Any], unused: str
+) -> None:
+    rows = [row | changes for row in SAMPLED]
+    assert choose_columns(rows, {}, "a.jsonl", False).unused == unused
+
+
+def test_the_suggested_columns_name_every_missing_role() -> None:
+    rows = [
+        {"Aufgabe": f"Ana has {n} red apples and buys {n} more of them.", "Ausgabe":
+         f"She has {n} and {n} of them, so {n + n}.", "Zahl": n + n, "Dauer": 9000 + n}
+        for n in range(10, 30)
+    ]  # fmt: skip
+    with pytest.raises(InputError) as raised:
+        choose_columns(rows, {}, "a.csv", False)
+    assert "\n  --columns response=Ausgabe,question=Aufgabe,gold=Zahl" in str(raised.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,8 +13,11 @@ from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, percent
 from gradeschool.reports.printable import say
 
+ROUNDED = 0.051  # points; a published figure has one decimal
+
 if TYPE_CHECKING:
     from gradeschool.runs.why import GapAccount
+    from gradeschool.scoring.sources import SourceRun
 
 
 @click.command(cls=cli.FileVerb)
@@ -79,11 +83,34 @@ def command(
         changes = label_changes(source.dataset.problems, chosen.run.problems())
         account = explain_gap(chosen.run, scorer_for([manifest], scorer), expected / 100, manifest,
                               changed_settings(manifest), changes, here_named)  # fmt: skip
+        if not account.within_chance:
+            gives = _scorer_with(expected, chosen, source.dataset.name)
+            if gives:
+                note = f"{gives} on these texts; the expected figure may be by such a scorer"
+                account = replace(account, notes=(note, *account.notes))
     if as_json:
         cli.print_json(account.as_json())
     else:
         _print(account, test)
     cli.exit_for_faults(faults)
+
+
+def _scorer_with(expected: float, chosen: SourceRun, dataset: str) -> str:
+    """Return "NAMES give 28.33 %" for the scorers nearest to an expected percentage, "" if none."""
+    from gradeschool.scoring.statistics import mean_share
+    from gradeschool.scoring.table import ScoredTable, choose_scorers
+
+    scorers = [each for each in choose_scorers((), dataset) if dataset.startswith(each.dataset)]
+    table = ScoredTable(chosen.run, scorers)
+    shares = {
+        each.name: 100 * mean_share(tallies.values())
+        for place, each in enumerate(scorers) if (tallies := table.tallies(place))
+    }  # fmt: skip
+    nearest = min(shares.values(), key=lambda share: abs(share - expected), default=-1.0)
+    if abs(nearest - expected) > ROUNDED:
+        return ""
+    names = sorted(name for name, share in shares.items() if share == nearest)
+    return f"{', '.join(names)} {'give' if names[1:] else 'gives'} {percent(nearest / 100)}"
 
 
 def _print(account: GapAccount, test: str) -> None:

@@ -158,7 +158,7 @@ class Columns:
     model's reasoning, None for none. wordy: other columns with texts of several
     words. rows: that were read of each run, for --in-order. kinds: how often each value of other
     columns was read, if it has few. unheeded: values of the error's column beside texts that are
-    scored.
+    scored. unused: the --columns of other columns that look like the problem's id and sample.
     """
 
     roles: Mapping[str, Column]
@@ -172,6 +172,7 @@ class Columns:
     rows: Counter[str] = field(default_factory=Counter)
     kinds: dict[str, Counter[Any]] = field(default_factory=dict)
     unheeded: Counter[str] = field(default_factory=Counter)
+    unused: str = ""
     last_run: str = UNNAMED
     # The name of each role's column (for a role without one, a name that no table has), in the
     # order of ROLES; the columns that are inside others, by their places there.
@@ -325,6 +326,9 @@ def choose_columns(
                if name not in QUESTIONS and table.is_wordy(column)
                and not any(word in name for word in OF_REFERENCES)],
         kinds={name: Counter() for name in islice(kinds, 4)},
+        unused=table.problem_and_sample([*others.values()][:16], roles["gold"], roles.get("run"))
+        if "gold" in roles and roles.keys().isdisjoint(("question", "id", "sample"))
+        and not in_order and "id" not in named and "question" not in named else "",
     )  # fmt: skip
 
 
@@ -436,8 +440,57 @@ class _Table:
         for number, fields in enumerate(self.rows[:EXAMPLES], start=1):
             cells = [f"{column} = {example(column.value(fields))}" for column in columns]
             lines.append(f"  row {number}: {'; '.join(cells)}")
-        lines += [f"  --columns response={column}" for column in columns]
+        lines += [f"  --columns response={each}{self.other_roles(each, taken)}" for each in columns]
         raise InputError("\n".join(lines))
+
+    def other_roles(self, text: Column, taken: set[tuple[str, ...]]) -> str:
+        """Return ",question=NAME,gold=NAME": likely columns of roles that no name gives."""
+        taken, words = {*taken, text.path}, ""
+        if not self.choose("question", taken) and not self.choose("id", taken):
+            wordy = [each for each in self.top.values()
+                     if each.path not in taken and self.is_wordy(each)]  # fmt: skip
+            words = "".join(f",question={each}" for each in wordy[:1])
+        if not self.choose("gold", taken):
+            pairs = [(row, str(text.value(row)).replace(",", "")) for row in self.rows]
+            named = {
+                each: sum(str(each.value(row)).replace(",", "") in said for row, said in pairs)
+                for each in self.top.values()
+                if each.path not in taken and self.are_golds(each) and self.cells[each]
+            }
+            likely = max(named, key=named.__getitem__, default=None)
+            if likely is not None and named[likely] >= 0.2 * len(pairs):
+                words += f",gold={likely}"
+        return words
+
+    def problem_and_sample(self, others: Sequence[Column], gold: Column, run: Column | None) -> str:
+        """Return "question=NAME,sample=NAME", or id=, if unused columns look like it, "" else.
+
+        Rows with one id have one gold; with their sample numbers (and runs), they differ.
+        """
+
+        def values(column: Column | None) -> list[str]:
+            return [str(column and column.value(row)) for row in self.rows]
+
+        golds, n = values(gold), len(self.rows)
+        for ids in others:
+            of = values(ids)
+            kinds = len(set(of))
+            if (
+                not ENOUGH <= kinds < n
+                or len(set(zip(of, golds, strict=True))) > kinds
+                or self.are_flags(ids)
+            ):
+                continue
+            if len(set(zip(of, values(run), strict=True))) == n:
+                continue  # each run has each problem once
+            found = f"{'question' if self.is_wordy(ids) else 'id'}={ids}"
+            for number in others:
+                keys = set(zip(of, values(run), values(number), strict=True))
+                whole = all(whole_number(value) is not None for value in self.cells[number])
+                if number != ids and whole and len(keys) == n:
+                    return f"{found},sample={number}"
+            return found
+        return ""
 
     def refuse_steps(self, column: Column) -> None:
         """Raise InputError if the lists of a column are steps, not samples.

@@ -97,6 +97,11 @@ class Source:
             problems += " by their questions, else the file's own"
         counted = f" (ids from {base})" if base else ""
         self.warn(f"read {self.name!r}: {columns or file.reader.kind}; {problems}{counted}")
+        if columns is not None and columns.unused:
+            self.warn(
+                f"each row of {self.name!r} is a problem of its own, although other columns look "
+                f"like the problem and its sample; if they are: --columns {columns.unused}"
+            )
         if self.matcher.cuts_prompts:
             self.warn(f"the texts of {self.name!r} begin with their prompt; what follows is scored")
 
