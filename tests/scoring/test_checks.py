@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -192,6 +193,20 @@ def test_what_is_odd_is_named_and_scored(tmp_path: Path, name: str) -> None:
     assert not any(sample.fault for sample in samples)
     for note, words in zip(notes, expected, strict=True):
         assert all(word in note for word in words)
+
+
+def test_counts_of_a_long_file_are_estimates_of_all_its_texts(tmp_path: Path) -> None:
+    fails = [index % 20 == 0 or index >= 3600 for index in range(4800)]
+    table = [
+        {"id": index % 48, "sample": index // 48, "completion": wordy(SAMPLE[index % 48])}
+        | ({"completion": "No backend took this on, sorry"} if fail else {})
+        for index, fail in enumerate(fails)
+    ]
+    _, said = read(tmp_path, table)
+    [warning] = [each for each in said if "are alike" in each]
+    number, n = map(int, re.findall(r"\d+", warning)[:2])
+    assert abs(number - sum(fails)) < 130 and abs(n - 4800) < 30
+    assert warning.endswith("(estimated from 1,786 of 4,800 texts)")
 
 
 @pytest.mark.official

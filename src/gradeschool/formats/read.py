@@ -246,7 +246,9 @@ def completions_of(path: Path) -> Path:
     paths = [found for level in ("*", "*/*", "*/*/*") for found in sorted(path.glob(level))]
     files = [str(found) for found in paths if found.suffix in SAMPLE_SUFFIXES]
     if not files:  # splits that `datasets` saved, each in shards
-        inside = inside or sorted({str(found.parent) for found in paths if found.suffix == ".arrow"})
+        inside = inside or sorted(
+            {str(found.parent) for found in paths if found.suffix == ".arrow"}
+        )
     hint = "give a run folder or a file"
     if named := inside or [each for each in files if "samples_" in each] or files:
         hint = f"give one of its {'folders' if inside else 'files'}: {', '.join(named[:5])}"

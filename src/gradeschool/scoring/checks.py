@@ -236,14 +236,14 @@ class AlikeTexts:
                     is_right = last_number(sample.text) == _normalized(sample.problem.gold) != ""
                     self.count(sample.text, is_right)
 
-    def count(self, text: str, is_right: bool) -> None:
-        """Count a short text."""
+    def count(self, text: str, is_right: bool, weight: int = 1) -> None:
+        """Count a short text; weight: the number of texts for which it stands."""
         key, share = WORD_WITH_DIGIT.sub("", text[:LETTERS]).strip(), MANY_ALIKE
         if len(key) < (3 if key == text.strip() else FEW_LETTERS):  # "-1", "It is 5"
             key, share = text, MANY_EQUAL
         number, right, first, _ = self._kinds.get(key, (0, 0, text, share))
         if text and (number or len(self._kinds) < MOST_KINDS):
-            self._kinds[key] = number + 1, right + is_right, first, share
+            self._kinds[key] = number + weight, right + weight * is_right, first, share
 
     def conclude(self, remedy: str = "evaluate again, into another folder (-o)") -> list[str]:
         """Return a warning for each kind that has many texts and hardly a right one."""
@@ -259,7 +259,7 @@ class Checks:
     """The facts of one file.
 
     Of the texts, the first FULL are examined and a spread of the others, which is another one of
-    each SPREAD; `counts` and messages are about these.
+    each SPREAD and stands for these in `counts`, which are estimates then.
     """
 
     def __init__(
@@ -270,6 +270,8 @@ class Checks:
         self.columns = columns
         self.options = options
         self.answered = 0  # samples with a problem that did not fail
+        self.examined = 0  # of these
+        self.weight = 1  # samples for which the present one stands
         self.counts: Counter[str] = Counter()
         self.examples: defaultdict[str, str] = defaultdict(str)  # by count
         self.shifts: defaultdict[str, _Stretches] = defaultdict(_Stretches)  # by run
@@ -292,6 +294,7 @@ class Checks:
                 continue
             if problem is None:
                 counts["faults"] += 1
+                self.weight = 1
                 if reference.question is None or reference.gold is not None:
                     self._count_gold(sample, "")
                 elif len(self.questions) < KEPT:
@@ -302,14 +305,16 @@ class Checks:
                 self.problems.add((sample.run, problem.id))
             if number > FULL and number % SPREAD != number // SPREAD % SPREAD:
                 continue
+            self.examined += 1
+            self.weight = 1 if number <= FULL else SPREAD
             answer = last_number(sample.text)
             is_right = answer == _normalized(problem.gold) != ""
             self._count_text(sample, problem, answer, is_right)
             if not sample.text or reference.in_text:
                 continue
             if is_right:
-                counts["about"] += 1
-                counts["wordy"] += 1
+                counts["about"] += self.weight
+                counts["wordy"] += self.weight
                 self.shifts[sample.run].begin(sample.row, OWN_LOSS)
                 self.lost.begin(sample.row, ABOUT_LOSS)
                 continue
@@ -326,32 +331,33 @@ class Checks:
         answer: the text's last number; is_right: whether it is the gold.
         """
         counts, text, reference = self.counts, sample.text, sample.reference
+        weight = self.weight
         written = _written(reference.gold)
-        counts["searched"] += 1
-        self.lengths[len(text)] += 1
-        self.alike.n += 1
-        counts["right"] += is_right
-        counts["empty"] += not text
+        counts["searched"] += weight
+        self.lengths[len(text)] += weight
+        self.alike.n += weight
+        counts["right"] += weight * is_right
+        counts["empty"] += weight * (not text)
         if reference.turns and squeeze(problem.question) not in squeeze(reference.question or ""):
             self._note("remarks", clip(reference.question or ""))
         if written:
             self._count_gold(sample, answer)
         if is_right and len(text) <= SHORT:
-            self.alike.count(text, True)
+            self.alike.count(text, True, weight)
         if len(text) < 40 and BARE.match(text):
-            counts["bare"] += 1
-            counts["bare right"] += is_right
+            counts["bare"] += weight
+            counts["bare right"] += weight * is_right
         if text.endswith("?") and squeeze(text) in self.matcher.questions:
-            counts["questions as texts"] += 1
+            counts["questions as texts"] += weight
         if any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text):
-            counts["programs"] += 1
+            counts["programs"] += weight
         if not self.matcher.cuts_prompts and end_of_prompt(text, None, problem, True):
-            counts["prompts"] += 1
+            counts["prompts"] += weight
         if len(text) > 20 and (_is_prose(text, problem.solution) or _is_prose(text, written)):
-            counts["solutions"] += 1
+            counts["solutions"] += weight
         if len(written.split(None, 3)) > 3 and MARKER not in written:
             is_own = problem.meta.get("dataset") == OWN_PROBLEMS
-            counts["wordy golds"] += is_own or not _is_prose(written, problem.solution)
+            counts["wordy golds"] += weight * (is_own or not _is_prose(written, problem.solution))
 
     def _place(
         self, sample: Sample, problem: Problem, answer: str,
@@ -363,22 +369,24 @@ class Checks:
         `problems` by place; golds: their places by gold.
         """
         counts, row, words = self.counts, sample.row, distinct_words(sample.text)
+        weight = self.weight
         shifts, share = self.shifts[sample.run], overlap(words, problem)
         is_about = share >= ABOUT or (share > 0.2 and len(words) < 20)
-        counts["about"] += is_about
+        counts["about"] += weight * is_about
         self.lost.begin(row, ABOUT_LOSS if is_about else 0.0)
         if not is_about:
             self.lost.add(0, 1.0)
+            counts["away"] += 1
         if len(sample.text) <= SHORT:
-            self.alike.count(sample.text, False)
-        counts["wordy"] += len(words) >= WORDY
+            self.alike.count(sample.text, False, weight)
+        counts["wordy"] += weight * (len(words) >= WORDY)
         is_known = problem.question and problem.id in self.matcher.places
         if is_known and len(words) >= WORDY and share < STRANGE:
             region = committed_region(sample.text, problem.question)  # base models ask on
             said = distinct_words(sample.text[region.start : region.end])
             if len(said) >= WORDY:
-                counts["strangers"] += 1
-                counts["strangers by id"] += sample.reference.question is None
+                counts["strangers"] += weight
+                counts["strangers by id"] += weight * (sample.reference.question is None)
                 if len(self.strangers) < 4 * KEPT:
                     self.strangers.append((row, said, problem))
         found = find_shift(words, answer, place, problems) if problem.question else None
@@ -401,27 +409,39 @@ class Checks:
         return _places_by_gold(self.matcher.rows)
 
     def _note(self, name: str, example: str) -> None:
-        self.counts[name] += 1
+        self.counts[name] += 1 if name == "failures" else self.weight
         self.examples[name] = self.examples[name] or example
 
     def _count_gold(self, sample: Sample, answer: str) -> None:
         """Compare the file's gold with the dataset's and with the text's last number."""
         counts, problem, gold = self.counts, sample.problem, sample.reference.gold
+        weight = self.weight
         written = _written(gold)
-        counts["golds"] += written != ""
-        counts["letters"] += len(written) < 9 and LETTER.match(written.strip()) is not None
+        counts["golds"] += weight * (written != "")
+        counts["letters"] += weight * (
+            len(written) < 9 and LETTER.match(written.strip()) is not None
+        )
         if problem is None or not (value := _read(gold)):
             return
-        counts["readable"] += 1
-        counts["golds that the text gives"] += value == answer
+        counts["readable"] += weight
+        counts["golds that the text gives"] += weight * (value == answer)
         if problem.meta.get("dataset") == OWN_PROBLEMS:
-            counts["own"] += 1
+            counts["own"] += weight
         elif value != _normalized(problem.gold):
             self._note("differ", f"row {sample.row}: {value}, not {problem.gold}")
-            counts["differ, and the text gives"] += value == answer
+            counts["differ, and the text gives"] += weight * (value == answer)
 
     def conclude(self) -> list[str]:
         """Return warnings; raises InputError if the file is not what it was read as."""
+        if self.examined == self.answered:
+            return self._conclude()
+        note = f" (estimated from {self.examined:,} of {self.answered:,} texts)"
+        try:
+            return [warning + note for warning in self._conclude()]
+        except InputError as error:
+            raise InputError(f"{error}{note}") from None
+
+    def _conclude(self) -> list[str]:
         counts, name, file = self.counts, self.matcher.name, self.file
         failures, n, texts = counts["failures"], counts["searched"], self.answered
         if failures > texts:
@@ -514,7 +534,7 @@ class Checks:
         others = self.lost.n - rows
         is_whole = rows >= 0.9 * self.lost.n
         if (fits >= 20 and is_whole) or (
-            fits >= LOST and counts["about"] - (rows - fits) >= 0.25 * others
+            fits >= LOST and self.lost.n - counts["away"] - (rows - fits) >= 0.25 * others
         ):
             where = "" if is_whole else f"from row {first} to {last} "
             warnings.append(
