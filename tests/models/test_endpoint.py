@@ -168,3 +168,16 @@ def test_a_server_in_lasting_trouble_is_no_bad_input() -> None:
     with pytest.raises(TransientError, match=r"HTTP 503 .*'Loading model'") as caught:
         asyncio.run(opened(Starting(503, 503, 503)))
     assert caught.value.cause == "http 503"
+
+
+@pytest.mark.parametrize(
+    ("address", "key", "shows"),
+    [
+        ("https://example.org/v1", "k", False), ("http://example.org/v1", "k", True),
+        ("http://example.org/v1", "", False), ("http://localhost:8080/v1", "k", False),
+    ],
+)  # fmt: skip
+def test_a_key_that_goes_unencrypted_to_another_machine_is_known(
+    address: str, key: str, shows: bool
+) -> None:
+    assert Endpoint(address, "m", key).shows_its_key is shows

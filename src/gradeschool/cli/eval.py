@@ -265,6 +265,8 @@ def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> 
 
     if text := several_golds(prepared.plan.problems):
         cli.warn(text)
+    if getattr(prepared.model, "shows_its_key", False):
+        cli.warn(f"the API key goes to {prepared.model.identity} unencrypted; use https://")
     with EvaluationDisplay(quiet) as display:
         try:
             evaluation = asyncio.run(evaluate(prepared, display.show))

@@ -132,6 +132,8 @@ class Endpoint(Model):
         self.base, self.model, self.seconds = base.rstrip("/"), model, seconds
         self.calculator = calculator
         self.key = key
+        is_open = parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
+        self.shows_its_key = bool(key) and is_open  # to whoever listens on the way
         self._headers = dict(options.get("headers", ()))
         for secret in filter(None, (key, *self._headers.values())):
             register_key(secret)
