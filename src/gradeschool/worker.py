@@ -266,6 +266,9 @@ MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 EXAMPLE = "give MODULE:FUNCTION or FILE.py:FUNCTION, such as 'rewards.py:score'"
 GOLD_FORMS = ("text", "solution", "number")
 GOLD_NAMES = ("answer", "solution", "ground_truth", "gold", "target", "label", "answers")
+# Parameters in the other order than that in which a function is called.
+GOLDS_FIRST = {"gold", "ground_truth", "target", "label", "reference", "expected"}
+TEXTS_SECOND = {"completion", "response", "prediction", "pred", "output", "text", "generation"}
 VERL = ("data_source", "solution_str", "ground_truth")
 
 
@@ -607,6 +610,11 @@ def function_calls(function: Callable[..., Any]) -> list[Call]:
             raise TypeError(
                 f"takes ({', '.join(named)}); wrap it in a function (completion, gold)"
             ) from None
+        if named[0] in GOLDS_FIRST and named[1:2] and named[1] in TEXTS_SECOND:
+            raise TypeError(
+                f"takes ({', '.join(named)}), but the completion is given first and then the gold; "
+                "wrap it in a function (completion, gold)"
+            )
         calls = [Call("pair")]
     return [call._replace(gold=form) for form in GOLD_FORMS for call in calls]
 

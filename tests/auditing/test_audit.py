@@ -110,6 +110,7 @@ def test_the_same_audit_has_the_same_findings() -> None:
         ("tests.support.scorers:nothing", "has no attribute 'nothing'"),
         ("tests.support.scorers:not_callable", "not_callable is not callable"),
         ("tests.support.scorers:of_three", r"takes \(first, second, third\); wrap it"),
+        ("tests.support.scorers:gold_first", r"takes \(gold, completion\), but the completion"),
         ("tests.support.scorers:never", "accepts no right answer in any of 15 formats"),
         ("tests.support.scorers:raises", "it raises RuntimeError: out of order"),
     ],
