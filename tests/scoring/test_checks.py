@@ -195,6 +195,40 @@ def test_what_is_odd_is_named_and_scored(tmp_path: Path, name: str) -> None:
         assert all(word in note for word in words)
 
 
+@pytest.mark.parametrize(("first", "shift"), [(0, 1), (60, -1), (0, 2)])
+def test_golds_in_other_rows_are_refused(tmp_path: Path, first: int, shift: int) -> None:
+    problems = load_dataset("fresh:1:dev:90").problems
+    golds = [problem.gold for problem in problems]
+    moved = golds[first:]
+    golds[first:] = moved[shift:] + moved[:shift]
+    table = [
+        {"question": problem.question, "gold": gold, "completion": wordy(problem, index % 4 > 0)}
+        for index, (problem, gold) in enumerate(zip(problems, golds, strict=True))
+    ]
+    with pytest.raises(
+        InputError, match=r"answers are the gold of the problem . places? (before|after) "
+    ):
+        read(tmp_path, table)
+
+
+def test_golds_in_no_order_are_named(tmp_path: Path) -> None:
+    problems = load_dataset("fresh:1:dev:90").problems
+    golds = random.Random(1).sample([problem.gold for problem in problems], 90)
+    table = [
+        {"question": problem.question, "gold": gold, "completion": wordy(problem)}
+        for problem, gold in zip(problems, golds, strict=True)
+    ]
+    assert any("in the order of the texts?" in each for each in read(tmp_path, table)[1])
+
+
+def test_texts_that_have_the_gold_are_no_failures(tmp_path: Path) -> None:
+    table = [
+        {"id": index, "completion": f"The total works out as {problem.gold} in 3 steps of mine"}
+        for index, problem in enumerate(SAMPLE)
+    ]
+    assert not any("are alike" in each for each in read(tmp_path, table)[1])
+
+
 def test_counts_of_a_long_file_are_estimates_of_all_its_texts(tmp_path: Path) -> None:
     fails = [index % 20 == 0 or index >= 3600 for index in range(4800)]
     table = [

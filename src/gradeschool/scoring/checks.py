@@ -81,6 +81,11 @@ def last_number(text: str) -> str:
     return normalize(f"-{numbers[-1]}" if end[place - 1 : place] == "-" else numbers[-1])
 
 
+def has_number(text: str, gold: str) -> bool:
+    """Return whether a number of a short text is the gold, which no failure of a server has."""
+    return _normalized(gold) in map(normalize, NUMBER.findall(text))
+
+
 @lru_cache(16_384)
 def topic_words(question: str) -> frozenset[str]:
     """Return the words of a question that have four letters or more, and its numbers."""
@@ -233,8 +238,7 @@ class AlikeTexts:
             if sample.problem is not None and not sample.error:
                 self.n += 1
                 if len(sample.text) <= SHORT:
-                    is_right = last_number(sample.text) == _normalized(sample.problem.gold) != ""
-                    self.count(sample.text, is_right)
+                    self.count(sample.text, has_number(sample.text, sample.problem.gold))
 
     def count(self, text: str, is_right: bool, weight: int = 1) -> None:
         """Count a short text; weight: the number of texts for which it stands."""
@@ -246,7 +250,7 @@ class AlikeTexts:
             self._kinds[key] = number + weight, right + weight * is_right, first, share
 
     def conclude(self, remedy: str = "evaluate again, into another folder (-o)") -> list[str]:
-        """Return a warning for each kind that has many texts and hardly a right one."""
+        """Return a warning for each kind with many texts of which hardly one has the gold."""
         return [
             f"{number} of {self.n} texts of {self.file!r} are alike and no right answers, such as "
             f"{clip(text)!r}; if these requests failed, {remedy}"
@@ -275,6 +279,7 @@ class Checks:
         self.counts: Counter[str] = Counter()
         self.examples: defaultdict[str, str] = defaultdict(str)  # by count
         self.shifts: defaultdict[str, _Stretches] = defaultdict(_Stretches)  # by run
+        self.slips: defaultdict[str, _Stretches] = defaultdict(_Stretches)  # of golds, by run
         self.lost = _Stretches()  # rows whose text is not about their problem
         self.strangers: list[tuple[int, set[str], Problem]] = []
         self.questions: list[str] = []
@@ -316,6 +321,7 @@ class Checks:
                 counts["about"] += self.weight
                 counts["wordy"] += self.weight
                 self.shifts[sample.run].begin(sample.row, OWN_LOSS)
+                self.slips[sample.run].begin(sample.row, OWN_LOSS)
                 self.lost.begin(sample.row, ABOUT_LOSS)
                 continue
             place = self.matcher.places.get(problem.id) if problem.question else None
@@ -324,6 +330,8 @@ class Checks:
             else:
                 beside = beside or _neighbours(samples)
                 self._place(sample, problem, answer, *beside[index])
+                if reference.gold is not None:
+                    self._count_slip(sample, problem, answer, *beside[index])
 
     def _count_text(self, sample: Sample, problem: Problem, answer: str, is_right: bool) -> None:
         """Count what the text and the gold of a sample look like.
@@ -378,7 +386,7 @@ class Checks:
             self.lost.add(0, 1.0)
             counts["away"] += 1
         if len(sample.text) <= SHORT:
-            self.alike.count(sample.text, False, weight)
+            self.alike.count(sample.text, has_number(sample.text, problem.gold), weight)
         counts["wordy"] += weight * (len(words) >= WORDY)
         is_known = problem.question and problem.id in self.matcher.places
         if is_known and len(words) >= WORDY and share < STRANGE:
@@ -402,6 +410,19 @@ class Checks:
                 shifts.begin(row, OTHER_LOSS)
             for shift in near:
                 shifts.add(shift, GOLD_GAIN + OTHER_LOSS)
+
+    def _count_slip(
+        self, sample: Sample, problem: Problem, answer: str,
+        place: int, problems: Mapping[int, Problem], golds: Mapping[str, Sequence[int]],
+    ) -> None:  # fmt: skip
+        """Note whether a wrong answer is the gold of a row nearby, see `_place`."""
+        slips = self.slips[sample.run]
+        slips.begin(sample.row, OTHER_LOSS)
+        places = golds.get(answer, ())
+        self.counts["golds of others"] += self.weight * bool(places)
+        for each in places[bisect_left(places, place - 2) : bisect(places, place + 2)]:
+            if each != place and not _are_near(problem.gold, problems[each].gold):
+                slips.add(each - place, GOLD_GAIN + OTHER_LOSS)
 
     @cached_property
     def _golds(self) -> dict[str, list[int]]:
@@ -464,6 +485,7 @@ class Checks:
             self._check_texts()
         if self.options.id_base is None:
             self._check_shift()
+            self._check_slip()
         prompts, programs = counts["prompts"], counts["programs"]
         if prompts >= max(3, 0.5 * n):
             raise InputError(
@@ -499,6 +521,9 @@ class Checks:
             (counts["solutions"] >= max(ENOUGH, SHARE * n),
              f"the texts of {file!r} are the reference solutions in {counts['solutions']} of "
              f"{n} rows: this is no accuracy of a model"),
+            (counts["right"] <= 0.02 * n and counts["golds of others"] >= max(50, 0.6 * n),
+             f"hardly an answer of {file!r} is right, but {counts['golds of others']} of {n} are "
+             "golds of other rows: are the golds in the order of the texts?"),
             (counts["empty"] and columns.thinking,
              f"{counts['empty']} of {n} texts of {file!r} are empty, where "
              f"{str(columns.thinking)!r} has text: the model's thinking took all tokens, or its "
@@ -644,6 +669,20 @@ class Checks:
                 f"{steps} that of their row: is a row missing, or there twice? Correct the rows, "
                 f"or give --id-base {self.matcher.base} to take them as they are"
             )
+
+    def _check_slip(self) -> None:
+        """Raise InputError if answers are the golds of rows nearby."""
+        for slips in self.slips.values():
+            total, shift, first, last, fits, rows = slips.best
+            if total >= SEGMENT:
+                end = "on" if last == slips.last else f"to {last}"
+                raise InputError(
+                    f"from row {first} of {self.file!r} {end}, {fits} of {rows} answers are the "
+                    f"gold of the problem {count(abs(shift), 'place')} "
+                    f"{'after' if shift > 0 else 'before'} their own, and not their own: are the "
+                    f"golds in the right rows? Correct them, or give --id-base "
+                    f"{self.matcher.base} to take them as they are"
+                )
 
     def _check_other_problems(self) -> None:
         """Raise InputError if texts are clearly about other problems than those of their ids."""
