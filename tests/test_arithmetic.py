@@ -166,7 +166,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def annotations(data: Path) -> Iterator[tuple[str, str]]:
+def annotated(data: Path) -> Iterator[tuple[str, str]]:
     """The annotations of GSM8K's solutions: expression, result."""
     for split in ("train", "test"):
         with (data / "gsm8k" / f"{split}.jsonl").open(encoding="utf-8") as lines:
@@ -177,7 +177,7 @@ def annotations(data: Path) -> Iterator[tuple[str, str]]:
 @pytest.mark.official
 def test_every_annotation_of_gsm8k_computes_to_its_result(data: Path) -> None:
     """All but one: its result is written as a fraction, and is the right value even so."""
-    every = list(annotations(data))
+    every = list(annotated(data))
     assert len(every) == 27_998
     numbers = [(expression, result) for expression, result in every if "/" not in result]
     assert [pair for pair in every if pair not in numbers] == [("3/4", "3/4")]
