@@ -20,6 +20,8 @@ def last(completion, gold):
         raise KeyError("no such key")
     if "nan" in completion:
         return float("nan")
+    if "float" in completion:
+        return float(completion.split()[-1])
     if "print" in completion:
         print("noise", file=sys.stdout)
         print("noise", file=sys.stderr)
@@ -29,8 +31,8 @@ def last(completion, gold):
         os._exit(0)
     return completion.split()[-1]
 """
-KINDS = ("plain", "hang", "raise", "nan", "print", "fork", "plain again")
-FAILED = {"hang", "raise", "nan"}
+KINDS = ("plain", "hang", "raise", "nan", "print", "fork", "float", "plain again")
+FAILED = {"hang", "raise", "nan", "float"}
 
 
 @pytest.mark.slow
@@ -57,4 +59,5 @@ def test_a_scorer_that_misbehaves_harms_no_other_row(
         "no answer within 1 s",
         "KeyError: 'no such key'",
         "returned nan; return a bool, a number or a text",
+        "returned 11.0; a score is from -1 to 1: return the answer as a text",
     ]

@@ -52,10 +52,10 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     """Return a scorer that calls a function of the user in a child process, bounded in time.
 
     function: "FILE.py:FUNCTION", "MODULE:FUNCTION" or the function itself; takes the completion
-    and the gold, the problem or both (`worker.Call`). True or a number from ACCEPTED on is
-    correct, another number is wrong; a text is the extracted answer, which is compared with the
-    gold as a number; None and an empty text are no answer. Whatever else happens is an error of
-    this row. After MOST_HANGS calls that hang, the function is called no more.
+    and the gold, the problem or both (`worker.Call`). True or a number from ACCEPTED to 1 is
+    correct, a smaller one from -1 on is wrong; a text is the extracted answer, which is compared
+    with the gold as a number; None and an empty text are no answer. Whatever else happens is an
+    error of this row. After MOST_HANGS calls that hang, the function is called no more.
     """
     called = UserFunction(function)
     try:
@@ -76,6 +76,10 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
             raise ScorerFailure(reply.raised)
         how = f"{called.name} returned"
         if reply.score is not None:
+            if abs(reply.score) > 1:
+                raise ScorerFailure(
+                    f"returned {reply.shown}; a score is from -1 to 1: return the answer as a text"
+                )
             value = LibraryAnswer(reply.shown, reply.score >= ACCEPTED)
             return Answer(reply.shown, value, None, how)
         if reply.text:
