@@ -30,7 +30,7 @@ from tests.support.command import gradeschool as gradeschool  # a fixture
 
 SMALL = replace(
     LAPTOP, families=("comparison",), steps=(1, 1), problems=100, labelled=40, tested=8, k=2,
-    temperature=0.7, n=8, base="new:0.05M", curve=(), seeds=(0,), pooled=None,
+    temperature=0.7, n=8, base="new:0.05M", curve=(), seeds=(0,), other_level="",
     generator={"epochs": 10, "vocabulary": 300, "lr": 1e-2, "batch": 8, **SOLUTIONS},
 )  # fmt: skip
 

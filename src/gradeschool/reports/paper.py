@@ -130,8 +130,8 @@ def write_report(preset: Preset, folder: Path) -> Path:
     lines += _table(rows)
     named = {f"{labels:,}": f"verifier-{labels}" for labels in preset.curve}
     named[f"{preset.labelled:,}"] = "verifier"
-    if preset.pooled is not None:
-        named[f"{preset.labelled:,} pooled"] = "pooled"
+    if other := preset.other_level:
+        named[f"{preset.labelled:,}, --level {other}"] = other
     rows = [["labelled problems", "AUC within", *(titles[name] for name in shown[:3])]]
     for label, what in named.items():
         results = selected(what)

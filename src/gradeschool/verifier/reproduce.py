@@ -43,9 +43,9 @@ class Preset:
     solutions. labelled: further problems, of which only final answers are used, with k samples
     each at a temperature. tested: test problems, with n samples each. curve: numbers of labelled
     problems of the learning curve, for the first seed. base: the generator's base model. generator,
-    control, verifier: options of the trainings; the verifier's are the paper's head. pooled: what
-    the second verifier changes in them, None for no second one. problem_seeds: of train, labelled,
-    test. gguf: whether generator and verifier are exported for llama.cpp.
+    control, verifier: options of the trainings; the verifier's are the paper's head. other_level:
+    of a further verifier, "" for none. problem_seeds: of train, labelled, test. gguf: whether
+    generator and verifier are exported for llama.cpp.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Preset:
     generator: Options
     control: Options
     verifier: Options
-    pooled: Options | None = None
+    other_level: str = ""
     curve: tuple[int, ...] = ()
     families: tuple[str, ...] = ("collection", "comparison", "groups", "shopping")
     steps: tuple[int, int] = (2, 4)
@@ -72,11 +72,12 @@ class Preset:
 MUON = {"optimizer": "muon", "batch": 16}
 SOLUTIONS = {"loss_on": "solution"}
 LAPTOP = Preset(
-    name="laptop", problems=2000, labelled=120_000, base="new:0.2M", seeds=(0, 1, 2),
+    name="laptop", problems=2000, labelled=120_000, tested=2500, base="new:0.2M", seeds=(0, 1, 2),
     generator={"epochs": 20, **SOLUTIONS},
     control={**MUON, "epochs": 1, "lr": 3e-3, "warmup": 50, **SOLUTIONS},
-    verifier={**MUON, "lr": 5e-3, "head_lr": 2e-3, "warmup": 30, "language": "right"},
-    pooled={"level": "pooled"},
+    verifier={**MUON, "lr": 5e-3, "head_lr": 2e-3, "warmup": 30, "language": "right",
+              "level": "pooled"},
+    other_level="token",
     curve=(6_000, 24_000, 60_000),
 )  # fmt: skip
 LORA = {"lora": 16, "warmup": 5, "batch": 8}
@@ -97,9 +98,9 @@ GPU = replace(
 )  # fmt: skip
 TINY = replace(
     LAPTOP, name="tiny", families=(), steps=(2, 8), problems=90_000, labelled=10_000, tested=400,
-    generator={"epochs": 1, **SOLUTIONS}, pooled=None, curve=(), n=16, seeds=(0,),
+    generator={"epochs": 1, **SOLUTIONS}, other_level="", curve=(), n=16, seeds=(0,),
     problem_seeds=(7, 2, 3), gguf=True,
-    verifier={**LAPTOP.verifier, "lr": 2e-3, "head_lr": 1e-2},
+    verifier={**LAPTOP.verifier, "lr": 2e-3, "head_lr": 1e-2, "level": "token"},
 )  # fmt: skip
 PRESETS = {preset.name: preset for preset in (LAPTOP, PRETRAINED, GPU, TINY)}
 
@@ -212,8 +213,8 @@ def whole_recipe(preset: Preset) -> Stages:
         recipe.greedy(control)
         recipe.scored(control, generator=control)
         recipe.curve("verifier")
-        if preset.pooled is not None:
-            recipe.scored(recipe.verifier("pooled", **preset.pooled))
+        if other := preset.other_level:
+            recipe.scored(recipe.verifier(other, level=other))
         for model in (generator, verifier) if preset.gguf else ():
             recipe.add(f"{model}.gguf", f"verifier export {model}", {})
     return stages
