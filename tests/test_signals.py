@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from gradeschool.signals import stop_flag
+from gradeschool.process import stop_flag
 
 
 def send(number: int) -> None:

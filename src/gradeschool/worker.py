@@ -33,9 +33,8 @@ from queue import LifoQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.machine import cores
 from gradeschool.problem import MARKER, Problem
-from gradeschool.signals import ignore_interrupts
+from gradeschool.process import cores, ignore_interrupts
 
 if TYPE_CHECKING:
     import subprocess

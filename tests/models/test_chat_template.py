@@ -11,9 +11,9 @@ import pytest
 
 from gradeschool.completion import Message, Prompt
 from gradeschool.errors import InputError
-from gradeschool.models import chat_template
-from gradeschool.models.chat_template import check_template, check_thinking, template_in
-from gradeschool.models.local import encode_prompt
+from gradeschool.models import llama_cpp
+from gradeschool.models.llama_cpp import check_template, template_in
+from gradeschool.models.local import check_thinking, encode_prompt
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
@@ -66,7 +66,7 @@ def test_a_usual_template_is_read_and_accepted(template: str | None, tmp_path: P
 def test_a_hostile_template_is_refused(
     template: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_template, "SECONDS", 2)
+    monkeypatch.setattr(llama_cpp, "SECONDS", 2)
     with pytest.raises(InputError, match="is not rendered") as refused:
         check_template(file_with(template, tmp_path / "model.gguf"))
     assert reason in str(refused.value)

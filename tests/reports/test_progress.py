@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from gradeschool.reports.progress import EvaluationDisplay, ProgressDisplay
-from gradeschool.runs.cost import Budget, Price
+from gradeschool.runs.send import Budget, Price
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.verifier_scores import ScoreRow, append_scores
-from gradeschool.reports.ranking import as_json, print_ranking
+from gradeschool.reports.verifiers import as_json, print_ranking
 from gradeschool.verifier.rank import Option, RankedProblem, rank
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture

@@ -12,7 +12,7 @@ from gradeschool.completion import Completion, Decoding, Finish, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.models.base import Request
 from gradeschool.problem import Problem
-from gradeschool.runs.cost import Budget, Price, estimate, estimated_tokens, parse_price
+from gradeschool.runs.send import Budget, Price, estimate, estimated_tokens, parse_price
 from tests.support.command import Command
 from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import fault_server

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from gradeschool.cli.profile import paired_problems, profile_jobs
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import Job, RunPlan, facts_of, recorded_plan
-from gradeschool.runs.profile import paired_problems, profile_jobs
 
 
 def problems(name: str, seeds: list[str], **meta: str) -> list[Problem]:

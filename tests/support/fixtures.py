@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.models.gguf_file import TINY_FILE
+from gradeschool.models.llama_cpp import TINY_FILE
 from tests.support.llama_server import GGUF_NAME, POSITIONS, llama_server, write_tiny_model
 
 MODEL_NEEDS = ("torch", "transformers", "gguf")

@@ -113,17 +113,18 @@ def write_tiny_model(folder: Path) -> None:
         PreTrainedTokenizerFast,
     )
 
-    from gradeschool.models import gguf_file
+    from gradeschool.models.gguf_file import write_gguf
+    from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER
 
-    shipped = {"gguf_file": gguf_file.TINY_FILE.name}
-    read: Any = AutoModelForCausalLM.from_pretrained(gguf_file.TINY_FOLDER, **shipped)
+    shipped = {"gguf_file": TINY_FILE.name}
+    read: Any = AutoModelForCausalLM.from_pretrained(TINY_FOLDER, **shipped)
     config = read.config
     del config.quantization_config
     config.update({"max_position_embeddings": POSITIONS, "bos_token_id": None})
     model: Any = LlamaForCausalLM(config)
     model.load_state_dict(read.state_dict())
     model.save_pretrained(folder)
-    as_gpt2: Any = AutoTokenizer.from_pretrained(gguf_file.TINY_FOLDER, **shipped)
+    as_gpt2: Any = AutoTokenizer.from_pretrained(TINY_FOLDER, **shipped)
     parts = json.loads(as_gpt2.backend_tokenizer.to_str())
     parts["added_tokens"] = [
         token for token in parts["added_tokens"] if token["id"] < config.vocab_size
@@ -137,7 +138,7 @@ def write_tiny_model(folder: Path) -> None:
         clean_up_tokenization_spaces=False,
         model_max_length=POSITIONS,
     ).save_pretrained(folder)
-    gguf_file.write_gguf(folder, folder / GGUF_NAME)
+    write_gguf(folder, folder / GGUF_NAME)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.models.gguf_file import TINY_FOLDER
-from gradeschool.reports.paper import write_figure, write_report
+from gradeschool.models.llama_cpp import TINY_FOLDER
+from gradeschool.reports.verifiers import write_figure, write_report
 from gradeschool.verifier.reproduce import (
     FIGURES,
     LAPTOP,

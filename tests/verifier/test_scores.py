@@ -13,7 +13,7 @@ import pytest
 
 from gradeschool import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.models.gguf_file import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
+from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
 from gradeschool.verifier.data import QuestionSolution, encode_pairs
 from gradeschool.verifier.scores import REDUCTIONS, TokenReader, load_scorer, score_pairs
 from tests.support.command import Command

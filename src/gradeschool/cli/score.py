@@ -105,7 +105,7 @@ def command(
             platinum_changes(table.dataset.problems, table.dataset.name)
     kwargs: dict[str, Any] = {"labels": bool(labels), "jobs": jobs}
     if not jobs:
-        from gradeschool.machine import cores
+        from gradeschool.process import cores
 
         kwargs["jobs"] = cores()
     if engine == "ray":

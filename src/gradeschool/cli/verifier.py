@@ -332,8 +332,8 @@ def rank_command(
     Example: gradeschool verifier rank runs/mine --verifier judge
     """
     from gradeschool.reports.progress import ProgressDisplay
-    from gradeschool.reports.ranking import as_json as plain
-    from gradeschool.reports.ranking import print_ranking
+    from gradeschool.reports.verifiers import as_json as plain
+    from gradeschool.reports.verifiers import print_ranking
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.rank import rank, read_baseline, read_scored
 
@@ -384,7 +384,7 @@ def bench_command(
     Example: gradeschool verifier bench processbench --verifier judge
     """
     from gradeschool.reports.progress import ProgressDisplay
-    from gradeschool.reports.ranking import bench_json, print_bench
+    from gradeschool.reports.verifiers import bench_json, print_bench
     from gradeschool.verifier.step_bench import bench as measure
     from gradeschool.verifier.step_bench import load_solutions, predict_by_all, prediction_rows
 
@@ -430,7 +430,7 @@ def reproduce_command(
     from dataclasses import replace
     from shlex import quote
 
-    from gradeschool.machine import cores
+    from gradeschool.process import cores
     from gradeschool.verifier.base_model import identify_model, needs_training_packages
     from gradeschool.verifier.reproduce import PRESETS, figure_recipe, run_stages, whole_recipe
 
@@ -456,7 +456,7 @@ def reproduce_command(
                                            for word in command)]))  # fmt: skip
         return
     needs_training_packages()
-    from gradeschool.reports.paper import write_figure, write_report
+    from gradeschool.reports.verifiers import write_figure, write_report
 
     root = output or Path(f"reproduce-{preset}")
     run_stages(stages, root, jobs or cores(), tell)

@@ -11,7 +11,6 @@ from typing import Any
 from gradeschool.errors import InputError
 from gradeschool.masking import register_key, shown_address
 from gradeschool.models.base import Model
-from gradeschool.models.gguf_file import TINY_FILE
 
 NO_OPTIONS: Mapping[str, Any] = {}
 # Provider -> its address, and the environment variables of another address and of the key.
@@ -81,7 +80,7 @@ def choose_model(
     if calculator and name and provider in (*CHAT_ONLY, "recorded"):
         raise InputError(f"{provider}/ models cannot use the calculator; leave out --calculator")
     if spec == "tiny" or (provider == "llama.cpp" and name):
-        from gradeschool.models.llama_cpp import LlamaCppModel
+        from gradeschool.models.llama_cpp import TINY_FILE, LlamaCppModel
 
         file, label = (TINY_FILE, "tiny") if spec == "tiny" else (Path(name).expanduser(), "")
         return LlamaCppModel(file, label, seconds, options, calculator)

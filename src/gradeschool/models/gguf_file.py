@@ -1,8 +1,7 @@
-"""GGUF files for llama.cpp: the shipped ones, and one from a small Hugging Face Llama folder."""
+"""GGUF files for llama.cpp, written from a small Hugging Face Llama folder."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,10 +9,6 @@ from typing import Any, NamedTuple
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.settings import read_object
 
-MAGIC = b"GGUF"
-TINY_FOLDER = Path(__file__).with_name("tiny")
-TINY = "tiny"
-TINY_FILE, TINY_VERIFIER = TINY_FOLDER / "generator.gguf", TINY_FOLDER / "verifier.gguf"
 ARCHITECTURE = "llama"
 TOKENIZER_MODEL = "gpt2"
 PRE_TOKENIZER = "smollm"  # llama.cpp's name for single digits, then GPT-2's byte-level split
@@ -134,17 +129,3 @@ def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     template = folder / "chat_template.jinja"
     if template.is_file():
         writer.add_chat_template(template.read_text(encoding="utf-8"))
-
-
-def gguf_digest(file: Path) -> str:
-    """Return the start of a file's SHA-256; raises InputError if it is not a GGUF file."""
-    try:
-        with file.open("rb") as opened:
-            if opened.read(len(MAGIC)) != MAGIC:
-                raise InputError(f"{str(file)!r} is not a GGUF file; give one for llama.cpp")
-            opened.seek(0)
-            return hashlib.file_digest(opened, "sha256").hexdigest()[:16]
-    except OSError as error:
-        raise InputError(
-            f"cannot read the model {str(file)!r}: {error.strerror}; give a GGUF file"
-        ) from error

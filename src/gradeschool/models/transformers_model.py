@@ -18,10 +18,9 @@ from typing import Any
 
 from gradeschool.completion import Finish, Usage, cut_at
 from gradeschool.errors import InputError, ModelError
-from gradeschool.machine import best_device, free_memory
-from gradeschool.models.annotations import Annotations
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.local import (
+    Annotations,
     Results,
     Take,
     encode_prompt,
@@ -29,6 +28,7 @@ from gradeschool.models.local import (
     load_tokenizer,
     room_for,
 )
+from gradeschool.process import best_device, free_memory
 
 ROWS_ON_CPU, ROWS_ON_GPU = 512, 1024
 SMALL_WEIGHTS = 1 << 26  # up to this many, a second thread costs more than it gains

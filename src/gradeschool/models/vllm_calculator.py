@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import torch
 from vllm.v1.sample.logits_processor import LogitsProcessor, MoveDirectionality
 
-from gradeschool.models.annotations import Annotations
-from gradeschool.models.local import load_tokenizer
+from gradeschool.models.local import Annotations, load_tokenizer
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig

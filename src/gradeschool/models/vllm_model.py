@@ -11,9 +11,9 @@ from typing import Any
 
 from gradeschool.completion import Usage, finish_of
 from gradeschool.errors import InputError, ModelError
-from gradeschool.machine import best_device
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.local import LocalModel, Results, Take, encode_prompt, room_for
+from gradeschool.process import best_device
 
 # vLLM forms batches itself and takes a new request when another ends; this many are queued.
 AHEAD = 4096

@@ -30,9 +30,10 @@ from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Model, Request
 from gradeschool.models.openai_api import SAMPLING
 from gradeschool.problem import Problem
+from gradeschool.process import SIGNALS
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import PreparedJob, make_manifest, request_key
-from gradeschool.runs.send import Dispatcher
+from gradeschool.runs.send import Budget, Dispatcher, estimate
 from gradeschool.runs.store import RunStore
 from gradeschool.scoring.checks import AlikeTexts
 from gradeschool.scoring.samples import Run
@@ -46,11 +47,9 @@ from gradeschool.scoring.table import (
     choose_scorers,
     tally_by_problem,
 )
-from gradeschool.signals import SIGNALS
 from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
-    from gradeschool.runs.cost import Budget
     from gradeschool.scoring.at_k import AtK
 
 FIRST_LOOK = 100  # problems
@@ -105,8 +104,6 @@ class Session:
         self.ended = self.failed = self.tokens = self.judged = self.correct = 0
         self.budget: Budget | None = None
         if prepared.price is not None:
-            from gradeschool.runs.cost import Budget
-
             self.budget = Budget(prepared.price, job.max_cost, self.requests, store.completions)
         most = job.connections or model.connections
         self.dispatcher = Dispatcher(model, self.record, most, self.budget)
@@ -367,7 +364,6 @@ def quantiles(values: Sequence[float]) -> dict[str, float]:
 
 def estimate_run(prepared: PreparedJob) -> dict[str, Any]:
     """Return the missing requests of a run and their cost; requests at most a model's name."""
-    from gradeschool.runs.cost import estimate
 
     async def identity(model: Model) -> str:
         if model.name:

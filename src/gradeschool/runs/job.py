@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from shlex import quote
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from gradeschool import __version__
@@ -35,11 +35,9 @@ from gradeschool.models.recorded import RecordedModel
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol, protocol_from
+from gradeschool.runs.send import Price, parse_price
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.table import ScorerChoice, choose_scorers
-
-if TYPE_CHECKING:
-    from gradeschool.runs.cost import Price
 
 T = TypeVar("T")
 SCHEMA = 1  # of run.json
@@ -249,8 +247,6 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     judge = choose_model(job.judge, job.timeout) if job.judge is not None else None
     price = judge_price = None
     if job.price:
-        from gradeschool.runs.cost import parse_price
-
         price = parse_price(job.price, answering.name.removesuffix("+calculator"))
         if judge is not None and job.price.endswith(".json"):
             judge_price = parse_price(job.price, judge.name)

@@ -22,12 +22,12 @@ from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.samples import UNNAMED
 from gradeschool.formats.tables import Row, parse_line
+from gradeschool.process import keeping_handlers
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.score import ScoredRow, score_batch
 from gradeschool.scoring.sources import Source, no_such_run
 from gradeschool.scoring.table import ScorerSet, choose_scorers
-from gradeschool.signals import keeping_handlers
 
 BLOCK = 1024  # rows of a task
 CHECKED = 256  # batches that are read here too, for the checks over whole files

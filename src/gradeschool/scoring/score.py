@@ -175,8 +175,8 @@ _in_process: tuple[ScorerSet, LabelChanges]
 def _start_process(names: Sequence[str], changes: LabelChanges) -> None:
     """Prepare a scoring process; on Ctrl-C, its parent stops it."""
     global _in_process
+    from gradeschool.process import ignore_interrupts
     from gradeschool.scoring.table import choose_scorers
-    from gradeschool.signals import ignore_interrupts
 
     ignore_interrupts()
     _in_process = ScorerSet(choose_scorers(names)), changes

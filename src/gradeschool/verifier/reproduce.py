@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from gradeschool.atomic import locked_folder, write_json
 from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
 from gradeschool.formats.own_run import read_json
-from gradeschool.signals import stop_flag
+from gradeschool.process import stop_flag
 from gradeschool.verifier.rank import BEST, COVERAGE, MAJORITY, STRATEGIES
 from gradeschool.worker import python_command, python_environment
 

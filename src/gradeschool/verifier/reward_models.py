@@ -23,8 +23,8 @@ from transformers.utils import logging
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import read_json
-from gradeschool.machine import best_device
 from gradeschool.models.local import from_folder, load_tokenizer, model_name
+from gradeschool.process import best_device
 from gradeschool.verifier.data import QuestionSolution, encode_pairs, step_ends
 from gradeschool.verifier.head import batch_rows, pad_rows
 

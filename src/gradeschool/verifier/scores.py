@@ -26,7 +26,8 @@ from gradeschool.formats.own_run import read_json
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.verifier_scores import ScoreRow, append_scores, read_scores, scores_path
 from gradeschool.models.choose import choose_model, find_server
-from gradeschool.models.gguf_file import TINY, TINY_FILE, TINY_VERIFIER, VERIFIER_FILE, gguf_digest
+from gradeschool.models.gguf_file import VERIFIER_FILE
+from gradeschool.models.llama_cpp import TINY, TINY_FILE, TINY_VERIFIER, gguf_digest
 from gradeschool.problem import Problem
 from gradeschool.scoring.candidates import CandidateRun
 from gradeschool.verifier.base_model import GGUF, needs_training_packages
@@ -242,8 +243,8 @@ class TokenReader:
         if not path.is_dir() and not (path.suffix == GGUF and path.is_file()):
             raise InputError(f"there is no {what} {spec!r}; give {FORMS}")
         needs_training_packages()
-        from gradeschool.machine import best_device
         from gradeschool.models.local import TRAINING_FILE, model_name
+        from gradeschool.process import best_device
         from gradeschool.verifier import head
 
         self._head, self._verifies = head, what == "verifier"

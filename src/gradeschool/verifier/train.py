@@ -37,8 +37,8 @@ from gradeschool.formats.samples import ReadOptions
 from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
 from gradeschool.problem import MARKER
+from gradeschool.process import stop_flag
 from gradeschool.scoring.candidates import CandidateRun, count_labels, describe_labels, one_run
-from gradeschool.signals import stop_flag
 from gradeschool.verifier.base_model import (
     VOCABULARY,
     BaseModel,

@@ -22,18 +22,23 @@ from gradeschool.datasets.fresh.counts import (
     ratios,
     recipes,
 )
-from gradeschool.datasets.fresh.rates import (
+from gradeschool.datasets.fresh.story import Chance, Story, StoryStyle, Unfit, aside, sentences
+from gradeschool.datasets.fresh.trade import (
+    harvest,
     legs,
     measures,
     product,
+    production,
     reading,
+    savings,
     sharing,
+    shopping,
     tanks,
+    tickets,
     trips,
     two_kinds,
+    wages,
 )
-from gradeschool.datasets.fresh.story import Chance, Story, StoryStyle, Unfit, aside, sentences
-from gradeschool.datasets.fresh.trade import harvest, production, savings, shopping, tickets, wages
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.problem import Problem
 

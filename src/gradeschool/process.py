@@ -1,13 +1,37 @@
-"""Handling of SIGINT and SIGTERM: what a command does on Ctrl-C."""
+"""Of this process: cores, device, free memory, and what it does on Ctrl-C and SIGTERM."""
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, current_thread, main_thread
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def best_device() -> str:
+    """Return the device for models, as torch names it: a GPU if there is one."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def free_memory() -> int | None:
+    """Return the free memory in bytes, None if the system does not report it."""
+    try:
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if "MemAvailable" in line)
+    except (OSError, ValueError, StopIteration):
+        return None
 
 
 @contextmanager
