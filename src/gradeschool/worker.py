@@ -269,6 +269,8 @@ GOLD_NAMES = ("answer", "solution", "ground_truth", "gold", "target", "label", "
 GOLDS_FIRST = {"gold", "ground_truth", "target", "label", "reference", "expected"}
 TEXTS_SECOND = {"completion", "response", "prediction", "pred", "output", "text", "generation"}
 VERL = ("data_source", "solution_str", "ground_truth")
+# Completions before and after the judged one in a list of several, with their golds.
+BEFORE, AFTER = ("#### 86413", "86413"), ("I do not know.", "97531")
 
 
 class Call(NamedTuple):
@@ -278,7 +280,8 @@ class Call(NamedTuple):
     the gold; "names" f(data_source, solution_str, ground_truth, extra_info), as verl does; "batch"
     f(completions=[text], answer=[gold]) and "chats" with messages in place of the text, as TRL
     does. gold: one of GOLD_FORMS. name: the keyword for the gold's list in a batch, "" for every
-    name in use. prompts: the batch takes prompts too. thread: call it in a second thread.
+    name in use. prompts: the batch takes prompts too. thread: call it in a second thread. several:
+    give a batch two more completions, with golds of their own.
     """
 
     way: str
@@ -286,6 +289,12 @@ class Call(NamedTuple):
     name: str = ""
     prompts: bool = False
     thread: bool = False
+    several: bool = False
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether it takes lists of completions and golds."""
+        return self.way in ("batch", "chats")
 
 
 class CallResult(NamedTuple):
@@ -559,19 +568,20 @@ def _user_answer(
     seconds = time.process_time() - start
     if isinstance(value, Raised):
         return [None, None, "", str(value), seconds]
-    score = attempt(lambda: _score(value))
+    score = attempt(lambda: _score(value, 3 if way.several else 1))
     text = str(value) if isinstance(value, str) else None
     shown = str(attempt(lambda: repr(value)[:80]))
     return [None if isinstance(score, Raised) else score, text, shown, "", seconds]
 
 
-def _score(value: Any) -> float | None:
+def _score(value: Any, completions: int = 1) -> float | None:
     """Return the number that a function returned; None if it is not a finite number.
 
-    A batch of one counts as its element, a dictionary as its "score" (verl).
+    A list is one for each of the completions, of which the middle one is judged; a dictionary
+    counts as its "score" (verl).
     """
-    if isinstance(value, list | tuple) and len(value) == 1:
-        value = value[0]
+    if completions > 1 or isinstance(value, list | tuple):
+        value = value[completions // 2] if len(value) == completions else None
     if isinstance(value, dict):
         value = value.get("score")
     if value is None or isinstance(value, str | bytes):
@@ -624,14 +634,18 @@ def _arguments(
     """Return the positional and the keyword arguments for one completion and its gold."""
     import inspect
 
-    reference: Any = gold
-    if call.gold == "solution":
-        reference = f"She fills 3 boxes and 4 boxes.\n{MARKER} {gold}"
-    elif call.gold == "number":
-        reference = nan
+    def in_form(gold: str) -> Any:
+        if call.gold == "solution":
+            return f"She fills 3 boxes and 4 boxes.\n{MARKER} {gold}"
+        if call.gold == "text":
+            return gold
+        reference: float = nan
         for number in (float, int):
             with suppress(ValueError):
                 reference = number(gold.replace(",", ""))
+        return reference
+
+    reference = in_form(gold)
     if call.way == "pair":
         return [completion, reference], {}
     if call.way == "problem":
@@ -641,8 +655,11 @@ def _arguments(
     if call.way == "names":
         named = dict(zip(VERL, ("openai/gsm8k", completion, reference), strict=True))
         return [], {**named, "extra_info": {}}
-    chat = [{"role": "assistant", "content": completion}]
-    columns = {name: [reference] for name in ([call.name] if call.name else GOLD_NAMES)}
+    rows = [BEFORE, (completion, gold), AFTER] if call.several else [(completion, gold)]
+    golds = [in_form(each) for _, each in rows]
+    columns = {name: golds[:] for name in ([call.name] if call.name else GOLD_NAMES)}
     if call.prompts:
-        columns["prompts"] = [""]
-    return [], {"completions": [chat if call.way == "chats" else completion], **columns}
+        columns["prompts"] = [""] * len(rows)
+    chats = [[{"role": "assistant", "content": text}] for text, _ in rows]
+    texts = chats if call.way == "chats" else [text for text, _ in rows]
+    return [], {"completions": texts, **columns}

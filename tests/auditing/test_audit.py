@@ -89,6 +89,23 @@ def test_a_verdict_that_changes_and_one_that_is_no_number() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("function", "name", "got"),
+    [
+        (scorers.by_the_first_gold, "changing-verdict", "[1.0, 0.0, 0.0]"),
+        (scorers.of_those_with_a_number, "odd-return", "[1.0, 1.0]"),
+    ],
+)
+def test_a_function_for_lists_judges_each_by_its_own_gold(
+    function: Callable[..., object], name: str, got: str
+) -> None:
+    found = finding_named(audited(function), f"{name}/among-other-completions")
+    assert (found.got, found.tried) == (f"[1.0], among other completions {got}", 9)
+    kinds = {finding.kind for finding in audited(scorers.of_trl).findings}
+    assert "among other completions" not in kinds
+
+
+@pytest.mark.slow
 def test_the_same_audit_has_the_same_findings() -> None:
     def without_times(report: AuditReport) -> list[AuditFinding]:
         return [finding for finding in report.findings if finding.fault is not Fault.SLOW]

@@ -75,6 +75,17 @@ def of_trl(completions: list[list[dict[str, str]]], answer: list[str], **_: Any)
     ]
 
 
+def by_the_first_gold(completions: list[str], answer: list[str], **_: Any) -> list[float]:
+    """Right for a list of one."""
+    return [float(text.endswith(answer[0])) for text in completions]
+
+
+def of_those_with_a_number(completions: list[str], answer: list[str], **_: Any) -> list[float]:
+    """Leaves out the reward of a text without a number."""
+    rows = zip(completions, answer, strict=True)
+    return [float(text.endswith(gold)) for text, gold in rows if NUMBER.search(text)]
+
+
 def of_verl(
     data_source: str, solution_str: str, ground_truth: str, extra_info: object = None
 ) -> dict[str, float]:

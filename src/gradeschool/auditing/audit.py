@@ -29,7 +29,7 @@ from gradeschool.auditing.cases import (
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.own_scorer import is_gold
-from gradeschool.worker import Call, CallResult, UserFunction
+from gradeschool.worker import BEFORE, Call, CallResult, UserFunction
 
 THRESHOLD = 0.5
 ENOUGH = 0.75  # the share of plain golds to accept for a format to count as read
@@ -51,7 +51,7 @@ GOLDS_IN_WORDS = {
     "number": "the gold as a number",
 }
 EXCEPTION = re.compile(r"\b(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt))\b")
-SECOND_THREAD = "in a second thread"
+SECOND_THREAD, IN_A_BATCH = "in a second thread", "among other completions"
 # Seconds of computing allowed for a text: one, plus five for each million characters.
 SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
 MOST_SHAPES = 6  # number of hostile texts with the same exception that are tried as the smallest
@@ -199,7 +199,8 @@ def audit(
     try:
         read = _formats_read(scorer, name)
         failures, tried = _try_cases(scorer, read, seed)
-        failures += _try_second_thread(scorer, read)
+        more, counts = _try_as_trainers_call(scorer, read)
+        failures, tried = failures + more, tried | counts
         failures += _try_hostile_texts(scorer, longest)
         gave_up, questions = scorer.given_up, scorer.questions
         findings = _findings(failures, tried, questions, scorer)
@@ -387,24 +388,34 @@ def _try_cases(
     return failures, {kind.name: counts[kind.name] for kind in every_kind()}
 
 
-def _try_second_thread(scorer: AuditedScorer, read: tuple[str, ...]) -> list[AuditFailure]:
-    """Ask plain questions again in a second thread, as trainers and servers do.
+def _try_as_trainers_call(
+    scorer: AuditedScorer, read: tuple[str, ...]
+) -> tuple[list[AuditFailure], dict[str, int]]:
+    """Ask plain questions again as trainers do; return the failures and the questions of each kind.
 
-    There `signal.alarm` raises, and what a scorer keeps for each thread is empty.
+    In a second thread `signal.alarm` raises, and what a scorer keeps for each thread is empty. Of
+    several completions in a list, each has its own gold and reward.
     """
-    questions = [Question(BY_SHAPE[read[0]].write(gold), gold) for gold in PROBES]
-    first, call = scorer.replies(questions), scorer.call
-    scorer.call = call._replace(thread=True)
-    second = scorer.replies(questions)
+    write, call = BY_SHAPE[read[0]].write, scorer.call
+    questions = [Question(write(gold), gold) for gold in PROBES]
+    questions.append(Question(write(BEFORE[1]), GOLD))
+    first, failures = scorer.replies(questions), []
+    ways = {SECOND_THREAD: (call._replace(thread=True),
+                            "a reward is called from several threads, where signals do not work")}
+    if call.is_batch:
+        ways[IN_A_BATCH] = (call._replace(several=True),
+                            "a trainer gives completions with a gold each, and wants a reward each")
+    for kind, (way, why) in ways.items():
+        scorer.call = way
+        second = scorer.replies(questions)
+        for question, here, there in zip(questions, first, second, strict=True):
+            if NOT_CALLED not in (here, there) and not here.raised and here.score != there.score:
+                fault = Fault.CRASH if there.raised else Fault.CHANGING
+                fault = Fault.ODD_RETURN if there.score is None and not there.raised else fault
+                got = f"{here.shown}, {kind} {there.raised or there.shown}"
+                failures.append(AuditFailure(fault, kind, why, question, got))
     scorer.call = call
-    failures = []
-    for question, here, there in zip(questions, first, second, strict=True):
-        if NOT_CALLED not in (here, there) and not here.raised and here.score != there.score:
-            fault = Fault.CRASH if there.raised else Fault.CHANGING
-            why = "a reward is called from several threads, where signals do not work"
-            got = f"{here.shown}, in a second thread {there.raised or there.shown}"
-            failures.append(AuditFailure(fault, SECOND_THREAD, why, question, got))
-    return failures
+    return failures, dict.fromkeys(ways, len(questions))
 
 
 def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[AuditFailure]:
