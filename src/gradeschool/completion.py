@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+# Types of a content part that is the reply; others are thinking, images or calls of tools.
+TEXT_PARTS = (None, "text", "output_text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,35 @@ class Prompt:
         if self.prefix is not None:
             turns.append({"role": "assistant", "content": self.prefix})
         return turns
+
+
+def completion_text(completion: object) -> str | None:
+    """Return a completion's text: itself, or that of the last assistant's message of a chat.
+
+    Returns None if it is neither a text nor messages, or has no assistant message.
+    """
+    if isinstance(completion, list | tuple):
+        roles = [_field(turn, "role") for turn in completion]
+        role = "assistant" if "assistant" in roles else None
+        turns = [turn for turn, each in zip(completion, roles, strict=True) if each == role]
+        if completion and not turns:
+            return None  # no message is from the model
+        completion = turns[-1] if turns else ""
+    if isinstance(completion, str):
+        return completion
+    if completion is None:
+        return ""
+    content = _field(completion, "content")
+    if isinstance(content, list | tuple):
+        texts = (_field(part, "text") for part in content if _field(part, "type") in TEXT_PARTS)
+        return "".join(text for text in texts if isinstance(text, str))
+    if content is None and _field(completion, "role") is not None:
+        return ""
+    return content if isinstance(content, str) else None
+
+
+def _field(message: object, name: str) -> Any:
+    return message.get(name) if isinstance(message, Mapping) else getattr(message, name, None)
 
 
 def cut_at(text: str, stops: Iterable[str]) -> str:

@@ -657,7 +657,7 @@ def _arguments(
         return [], {**named, "extra_info": {}}
     rows = [BEFORE, (completion, gold), AFTER] if call.several else [(completion, gold)]
     golds = [in_form(each) for _, each in rows]
-    columns = {name: golds[:] for name in ([call.name] if call.name else GOLD_NAMES)}
+    columns = dict.fromkeys([call.name] if call.name else GOLD_NAMES, golds)
     if call.prompts:
         columns["prompts"] = [""] * len(rows)
     chats = [[{"role": "assistant", "content": text}] for text, _ in rows]

@@ -110,7 +110,11 @@ def test_the_same_audit_has_the_same_findings() -> None:
     def without_times(report: AuditReport) -> list[AuditFinding]:
         return [finding for finding in report.findings if finding.fault is not Fault.SLOW]
 
-    once, again = audited(scorers.contained), audit(scorers.contained, longest=LONGEST)
+    shown: list[tuple[int, int]] = []
+    once = audited(scorers.contained)
+    again = audit(scorers.contained, longest=LONGEST, show=lambda *counts: shown.append(counts))
+    assert shown == sorted(shown)
+    assert shown[-1] == (again.questions, again.questions)
     kinds = {finding.kind for finding in once.of(Fault.FALSE_ACCEPT)}
     assert {"inside", "gold in the reasoning", "gold revised away", "cut off"} <= kinds
     assert without_times(once) == without_times(again)

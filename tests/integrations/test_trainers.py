@@ -58,6 +58,7 @@ def test_trl_takes_the_first_gold_of_each_row() -> None:
     ("options", "said"),
     [
         ({"format_credits": 0.1}, "did you mean format_credit"),
+        ({"format": "boxed"}, "no option of the reward is called 'format'"),
         ({"format_credit": [0.1]}, r"format_credit is \[0.1\]"),
         ({"scorer": ["openai/2021"]}, "the scorer is"),
     ],

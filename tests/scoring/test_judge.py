@@ -10,6 +10,7 @@ import pytest
 from gradeschool import Problem, judge
 from gradeschool.errors import InputError
 from gradeschool.verdict import Answer, Outcome, Verdict
+from tests.support.scorers import by_number, by_solution, last_word, of_trl
 
 ROW = {"question": "How many minutes does she need?", "answer": "2*60=120\n#### 120"}
 HOURS = "She needs 2 hours (120 minutes)."
@@ -68,3 +69,30 @@ def test_judge_refuses_what_is_no_text(text: Any) -> None:
     """A column of a data frame holds None and NaN; the message shows the value."""
     with pytest.raises(InputError, match=r"the completion is a \w+: .*; give its text"):
         judge(text, "18")
+
+
+def test_judge_reads_the_last_message_of_the_assistant() -> None:
+    chat = [{"role": "user", "content": "7?"}, {"role": "assistant", "content": "#### 18"}]
+    assert judge(chat, "18").correct
+    with pytest.raises(InputError, match="messages with one of the assistant"):
+        judge(chat[:1], "7")
+
+
+@pytest.mark.parametrize("scorer", [last_word, "tests/support/scorers.py:last_word"])
+def test_judge_takes_a_function_of_ones_own(scorer: Any) -> None:
+    assert judge("it is 18", "18", scorer).correct
+    assert judge("18 it is", "18", scorer).reason == (
+        "the scorer fails: returned 'is', which has no number; return True or False, or the answer "
+        "as a text, and None for no answer"
+    )
+
+
+@pytest.mark.parametrize("scorer", [by_solution, by_number, of_trl])
+def test_a_function_is_called_as_the_audit_calls_it(scorer: Any) -> None:
+    assert judge("#### 7", "7", scorer).correct
+    assert judge("#### 7", "8", scorer).outcome is Outcome.WRONG
+
+
+def test_judge_takes_one_scorer() -> None:
+    with pytest.raises(InputError, match="give one name or function"):
+        judge("18", "18", ["openai/2021"])  # type: ignore[arg-type]

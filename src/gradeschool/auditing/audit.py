@@ -35,6 +35,7 @@ THRESHOLD = 0.5
 ENOUGH = 0.75  # the share of plain golds to accept for a format to count as read
 ASKED_AGAIN = 10  # every tenth question is repeated
 BATCH = 64
+ABOUT = 16_000  # questions to a function that reads most formats
 MOST_HANGS = 12  # after that the scorer is no longer called: each hang costs seconds
 MOST_ENDS = 100  # of its process, likewise: each costs a new process
 LIBRARY_WAIT = 240.0  # seconds for a published scorer, whose library has limits of its own
@@ -177,6 +178,7 @@ def audit(
     seed: int = 0,
     threshold: float = THRESHOLD,
     longest: int = LONG,
+    show: Callable[[int, int], None] = lambda asked, total: None,
 ) -> AuditReport:
     """Run the conformance suite over a scorer or reward function.
 
@@ -184,7 +186,8 @@ def audit(
     it takes a completion and a gold and returns a bool or a number, which accepts from `threshold`
     on. It runs in its own child process, and a call with more than five seconds of computing or
     twenty of waiting is stopped. seed: draws some of the golds; the same seed gives the same
-    questions. longest: characters of the longest hostile text.
+    questions. longest: characters of the longest hostile text. show: called with the number of
+    questions so far, and with that of all, which is an estimate until the end.
 
     Raises InputError if it cannot be imported or called, or accepts no plain right answer.
     """
@@ -195,7 +198,7 @@ def audit(
         else UserFunction(function)
     )
     name = function.name if isinstance(function, Scorer) else called.name
-    scorer = AuditedScorer(called, threshold)
+    scorer = AuditedScorer(called, threshold, show)
     try:
         read = _formats_read(scorer, name)
         failures, tried = _try_cases(scorer, read, seed)
@@ -204,6 +207,7 @@ def audit(
         failures += _try_hostile_texts(scorer, longest)
         gave_up, questions = scorer.given_up, scorer.questions
         findings = _findings(failures, tried, questions, scorer)
+        show(scorer.questions, scorer.questions)
     finally:
         called.stop()
     way = CALLS_IN_WORDS[scorer.call.way].format(name=scorer.call.name or "answer")
@@ -246,9 +250,15 @@ NOT_CALLED = CallResult()  # in place of replies of a scorer that hung or ended 
 class AuditedScorer:
     """A scorer with one way to call it; remembers its replies, and when to give up."""
 
-    def __init__(self, function: UserFunction, threshold: float) -> None:
+    def __init__(
+        self,
+        function: UserFunction,
+        threshold: float,
+        show: Callable[[int, int], None] = lambda asked, total: None,
+    ) -> None:
         self.function = function
         self.threshold = threshold
+        self.show = show
         self.call = Call("pair")
         self.questions = self.hangs = self.ends = 0
         self.returns_text = False  # the extracted answer, which is compared with the gold
@@ -282,6 +292,7 @@ class AuditedScorer:
             self.hangs += sum(reply.hung for reply in replies)
             self.ends += sum(reply.lost for reply in replies)
             fresh |= dict(zip(batch, replies, strict=True))
+            self.show(self.questions, max(self.questions, ABOUT))
         if not again:
             for question, reply in fresh.items():
                 if reply is not NOT_CALLED and len(question.completion) < 10_000:
@@ -400,11 +411,17 @@ def _try_as_trainers_call(
     questions = [Question(write(gold), gold) for gold in PROBES]
     questions.append(Question(write(BEFORE[1]), GOLD))
     first, failures = scorer.replies(questions), []
-    ways = {SECOND_THREAD: (call._replace(thread=True),
-                            "a reward is called from several threads, where signals do not work")}
+    ways = {
+        SECOND_THREAD: (
+            call._replace(thread=True),
+            "a reward is called from several threads, where signals do not work",
+        )
+    }
     if call.is_batch:
-        ways[IN_A_BATCH] = (call._replace(several=True),
-                            "a trainer gives completions with a gold each, and wants a reward each")
+        ways[IN_A_BATCH] = (
+            call._replace(several=True),
+            "a trainer gives completions with a gold each, and wants a reward each",
+        )
     for kind, (way, why) in ways.items():
         scorer.call = way
         second = scorer.replies(questions)

@@ -48,6 +48,7 @@ def command(
     """
     from gradeschool.auditing.audit import audit, check_names
     from gradeschool.protocols.registry import get_usable_scorer
+    from gradeschool.reports.progress import ProgressDisplay
 
     if (function is None) == (scorer is None):
         which = (
@@ -57,7 +58,12 @@ def command(
     check_names(allow)
 
     audited = function or "" if scorer is None else get_usable_scorer(scorer)
-    report = audit(audited, seed=seed, threshold=threshold, longest=longest)
+    with ProgressDisplay() as display:
+
+        def show(asked: int, total: int) -> None:
+            display.update(asked, total, list[str])
+
+        report = audit(audited, seed=seed, threshold=threshold, longest=longest, show=show)
     counting = report.counting(allow)
     if as_json:
         cli.print_json({**report.to_json(), "counting": [finding.name for finding in counting]})

@@ -9,10 +9,11 @@ import logging
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gradeschool.answers.parse import answer_part
 from gradeschool.answers.regions import unfinished_mark
+from gradeschool.completion import completion_text
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
@@ -24,14 +25,12 @@ LOGGER = logging.getLogger("gradeschool")
 # Only the last characters of a longer completion are read: the answer is at the end.
 LONGEST = 200_000
 UNREADABLE = (
-    "gradeschool: the gold %r cannot be read, so its reward is None; give the number or a solution "
-    "that ends in '#### N'. Further golds of this kind are not reported; the outcome of their "
-    "rewards is 'error'."
+    "gradeschool: the gold %r cannot be read, so its reward is None, for verl and OpenRLHF 0; give "
+    "the number or a solution that ends in '#### N'. Further golds of this kind are not reported; "
+    "the outcome of their rewards is 'error'."
 )
 _unreadable: list[object] = []  # the first gold of this process that could not be read
 LONGEST_TAG = 40  # characters of a mark of thinking, which the cut may split
-# Types of a content part that is the reply; others are thinking, images or calls of tools.
-TEXT_PARTS = (None, "text", "output_text")
 
 
 class Reward(NamedTuple):
@@ -118,35 +117,6 @@ class Grader:
         if get_usable_scorer(self.scorer).extra:
             return call_at_once(self.grade, rows)
         return [self.grade(*row) for row in rows]
-
-
-def completion_text(completion: object) -> str | None:
-    """Return a completion's text: itself, or that of the last assistant's message of a chat.
-
-    Returns None if it is neither a text nor messages, or has no assistant message.
-    """
-    if isinstance(completion, list | tuple):
-        roles = [_field(turn, "role") for turn in completion]
-        role = "assistant" if "assistant" in roles else None
-        turns = [turn for turn, each in zip(completion, roles, strict=True) if each == role]
-        if completion and not turns:
-            return None  # no message is from the model
-        completion = turns[-1] if turns else ""
-    if isinstance(completion, str):
-        return completion
-    if completion is None:
-        return ""
-    content = _field(completion, "content")
-    if isinstance(content, list | tuple):
-        texts = (_field(part, "text") for part in content if _field(part, "type") in TEXT_PARTS)
-        return "".join(text for text in texts if isinstance(text, str))
-    if content is None and _field(completion, "role") is not None:
-        return ""
-    return content if isinstance(content, str) else None
-
-
-def _field(message: object, name: str) -> Any:
-    return message.get(name) if isinstance(message, Mapping) else getattr(message, name, None)
 
 
 def with_question(gold: object, question: object) -> object:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of
@@ -17,7 +17,7 @@ from gradeschool.problem import Problem
 from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
 from gradeschool.scoring.compare import Comparison, outcomes_of
 from gradeschool.scoring.compare import compare as compare_outcomes
-from gradeschool.scoring.judge import problem_of
+from gradeschool.scoring.judge import problem_of, text_of
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, ScorerResult, score_run
 from gradeschool.scoring.sources import SourceRun, choose_run
@@ -143,7 +143,7 @@ def report(
 
 
 def score(
-    texts: Sequence[str] | str | Path,
+    texts: Sequence[str | Sequence[Mapping[str, Any]]] | str | Path,
     golds: Sequence[object] | None = None,
     scorer: ScorerChoice | Sequence[ScorerChoice] = DEFAULT_SCORER,
     *,
@@ -151,12 +151,12 @@ def score(
 ) -> Scores:
     """Return the scores of completions against their golds.
 
-    texts: the completions; or, without golds, the path of a run folder or sample file with one run.
-    golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row or a Problem; texts
-    with the same Problem are its samples. scorer: one or several names or functions of your own
-    (`scoring.own_scorer`); the first is the headline. dataset: of a file, as for `gradeschool score
-    -d`. Raises InputError if texts and golds differ in number, a gold cannot be read or a function
-    cannot be called, UnknownNameError and MissingExtraError for a scorer.
+    texts: the completions, texts or messages; or, without golds, the path of a run folder or sample
+    file with one run. golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row
+    or a Problem; texts with the same Problem are its samples. scorer: one or several names or
+    functions of your own (`scoring.own_scorer`); the first is the headline. dataset: of a file, as
+    for `gradeschool score -d`. Raises InputError if texts and golds differ in number, a gold cannot
+    be read or a function cannot be called, UnknownNameError and MissingExtraError for a scorer.
     """
     scorers = _scorers(scorer)
     if golds is None and isinstance(texts, str | Path):
@@ -169,7 +169,7 @@ def score(
         raise InputError(f"{len(texts)} texts but {len(golds)} golds; give a gold for each text")
     samples, earlier = list[Sample](), Counter[str]()
     for index, (text, gold) in enumerate(zip(texts, golds, strict=True)):
-        if not isinstance(cast("object", text), str):
+        if (read := text_of(text)) is None:
             kind = type(text).__name__
             raise InputError(f"text {index} is a {kind}: {clip(repr(text))}; give a str")
         try:
@@ -178,7 +178,7 @@ def score(
             raise InputError(f"gold {index}: {error}") from None
         if problem.id == "?":
             problem = replace(problem, id=str(index))
-        samples.append(Sample(index, text=text, sample=earlier[problem.id], problem=problem))
+        samples.append(Sample(index, text=read, sample=earlier[problem.id], problem=problem))
         earlier[problem.id] += 1
     return score_samples(Run("", samples), scorers)
 

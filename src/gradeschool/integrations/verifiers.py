@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradeschool.answers.parse import THOUGHT_END
+from gradeschool.completion import completion_text
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, require_packages
-from gradeschool.integrations.rewards import Grader, completion_text
+from gradeschool.integrations.rewards import Grader
 from gradeschool.protocols.registry import get_protocol
 
 ENVIRONMENT = "gsm8k-olmes"

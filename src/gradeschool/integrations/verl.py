@@ -8,15 +8,14 @@ a thread, and `compute_scores` for BatchRewardManager. Options come from `reward
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from itertools import repeat
 from typing import Any
 
-from gradeschool.errors import InputError
+from gradeschool.errors import UnknownNameError
 from gradeschool.integrations.rewards import Grader, with_question
 from gradeschool.scorer import clip
 
-MISSPELT = 0.6  # similarity to an option; that of what verl adds is below 0.5
+OF_VERL = "reward_"  # how the names of the options begin that verl itself adds
 
 
 def compute_score(
@@ -28,9 +27,9 @@ def compute_score(
 ) -> dict[str, Any]:
     """Return {"score", "acc", "pred", "outcome", "reason"} for one response.
 
-    extra_info: its "question" helps to tell units apart. options: the fields of `Grader`; others,
-    which verl adds, are ignored, but for misspelt ones: InputError. An unreadable gold scores 0,
-    with the outcome "error" to filter by.
+    extra_info: its "question" helps to tell units apart. options: the fields of `Grader`; those
+    that verl adds are ignored, others raise UnknownNameError. An unreadable gold scores 0, with the
+    outcome "error" to filter by.
     """
     return compute_scores([""], [solution_str], [ground_truth], [extra_info], **options)[0]
 
@@ -45,8 +44,8 @@ def compute_scores(
     """Return the results of `compute_score` for a batch."""
     fields = Grader.__dataclass_fields__
     for name in options:
-        if name not in fields and (close := get_close_matches(name, fields, 1, MISSPELT)):
-            raise InputError(f"no option is called {name!r}; did you mean {close[0]}?")
+        if name not in fields and not name.startswith(OF_VERL):
+            raise UnknownNameError("option of the reward", name, fields)
     grader = Grader(**{name: value for name, value in options.items() if name in fields})
     golds: Sequence[object] = ground_truths
     if extra_infos is None or len(extra_infos) == len(ground_truths):

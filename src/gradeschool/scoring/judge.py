@@ -2,41 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from numbers import Number
 from typing import Any
 
 from gradeschool.answers.golds import read_solution
-from gradeschool.errors import InputError
+from gradeschool.completion import completion_text
+from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER, clip
+from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
 from gradeschool.verdict import Verdict
 
 
 def judge(
-    text: str,
+    text: str | Sequence[Mapping[str, Any]],
     gold: str | float | Number | Problem | Mapping[str, Any] | None = None,
-    scorer: str = DEFAULT_SCORER,
+    scorer: str | Callable[..., Any] | Scorer = DEFAULT_SCORER,
 ) -> Verdict:
     """Return a scorer's verdict on one completion.
 
-    gold: the number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), a GSM8K row,
-    whose question helps to tell units apart, or a Problem. scorer: a name from `gradeschool
-    protocols list`. Raises UnknownNameError for another scorer,
-    MissingExtraError if its library is not installed, and InputError for an unusable gold or a text
-    that is not a str; never raises because of the content of a text.
+    text: the text, or the messages of a chat, of which the last of the assistant is read. gold: the
+    number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), a GSM8K row, whose
+    question helps to tell units apart, or a Problem. scorer: a name from `gradeschool protocols
+    list`, or a function of your own (`scoring.own_scorer`). Raises UnknownNameError for another
+    name, MissingExtraError if its library is not installed, and InputError for an unusable gold,
+    scorer or completion; never raises because of the content of a text.
     """
-    if not isinstance(text, str):
-        raise InputError(
-            f"the completion is a {type(text).__name__}: {clip(repr(text))}; give its text, a str"
-        )
+    given = text if isinstance(text, str) else text_of(text)
+    if given is None:
+        raise InputError(f"the completion is a {type(text).__name__}: {clip(repr(text))}; give its "
+                         "text, a str, or messages with one of the assistant")  # fmt: skip
     if gold is None:
         raise InputError("there is no gold; give the right answer: a number or a solution")
-    chosen = get_usable_scorer(scorer)
+    if not (isinstance(scorer, str | Scorer) or callable(scorer)):
+        raise InputError(f"the scorer is {scorer!r}; give one name or function")
+    chosen = scorer if isinstance(scorer, Scorer) else _usable_scorer(scorer)
     if not isinstance(gold, Problem):
         gold = problem_of(gold, expressions=bool(chosen.dataset))
-    return chosen.judge(text, gold)
+    return chosen.judge(given, gold)
+
+
+def text_of(completion: object) -> str | None:
+    """Return a text, or that of a chat's last assistant message; None for anything else."""
+    if isinstance(completion, list | tuple) and completion:
+        is_chat = all(isinstance(turn, Mapping) for turn in completion)
+        return completion_text(completion) if is_chat else None
+    return completion if isinstance(completion, str) else None
+
+
+@lru_cache(64)
+def _usable_scorer(scorer: str | Callable[..., Any]) -> Scorer:
+    try:
+        return get_usable_scorer(scorer if isinstance(scorer, str) else "")
+    except UnknownNameError:
+        from gradeschool.scoring.own_scorer import find_own_scorer
+
+        if own := find_own_scorer(scorer):
+            return own
+        raise
 
 
 def problem_of(gold: object, expressions: bool = False) -> Problem:

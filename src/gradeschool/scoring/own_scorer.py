@@ -7,17 +7,19 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any
 
-from gradeschool.answers.quantities import same_answer
+from gradeschool.answers.quantities import WORD_NUMBER, same_answer
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.scorer import LibraryAnswer, Scorer, ScorerFailure
 from gradeschool.verdict import Answer
-from gradeschool.worker import UserFunction
+from gradeschool.worker import Call, UserFunction
 
 ENTRY_POINTS = "gradeschool.scorers"  # of installed packages that bring scorers
 OWN_FUNCTION = "a function of your own"  # summary of each of these scorers
 ACCEPTED = 0.5  # the smallest number by which a function accepts an answer
 MOST_HANGS = 3  # calls that hang, before a function is called no more
+# Right answers to 18, by which the way to call a function is found; most functions read one.
+TRIALS = ("#### 18", r"The result is $\boxed{18}$.", "The answer is 18", "<answer>18</answer>")
 
 
 class _Gold(str):
@@ -48,6 +50,31 @@ def is_gold(text: str | None, gold: str) -> bool:
     return text is not None and (text.strip() == gold.strip() or same_answer(text, gold))
 
 
+def has_number(text: str) -> bool:
+    """Return whether a text has a digit or a number in words."""
+    return any(map(str.isdigit, text)) or WORD_NUMBER.search(text) is not None
+
+
+def _find_call(called: UserFunction) -> Call:
+    """Return the first way to call a function in which it accepts a plain right answer.
+
+    Else the first in which it does not raise, as for a function that reads another format; else the
+    first of all. Raises InputError if it cannot be imported or called.
+    """
+    calls = called.calls()
+    usable = []
+    for call in calls:
+        for text in TRIALS:
+            [reply] = called.replies([(text, "18", None)], call)
+            if (reply.score or 0) >= ACCEPTED or is_gold(reply.text, "18"):
+                return call
+            if reply.raised:
+                break
+        else:
+            usable.append(call)
+    return (usable or calls)[0]
+
+
 def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     """Return a scorer that calls a function of the user in a child process, bounded in time.
 
@@ -55,11 +82,12 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     and the gold, the problem or both (`worker.Call`). True or a number from ACCEPTED to 1 is
     correct, a smaller one from -1 on is wrong; a text is the extracted answer, which is compared
     with the gold as a number; None and an empty text are no answer. Whatever else happens is an
-    error of this row. After MOST_HANGS calls that hang, the function is called no more.
+    error of this row, such as a text without a number. After MOST_HANGS calls that hang, the
+    function is called no more.
     """
     called = UserFunction(function)
     try:
-        called.calls()
+        call = _find_call(called)
     except InputError:
         called.stop()
         raise
@@ -70,7 +98,7 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
         if hung >= MOST_HANGS:
             raise ScorerFailure(f"it hung on {hung} completions and is called no more")
         problem = reference.problem if isinstance(reference, _Gold) else None
-        [reply] = called.replies([(text, str(reference), problem)])
+        [reply] = called.replies([(text, str(reference), problem)], call)
         hung += reply.hung
         if reply.raised:
             raise ScorerFailure(reply.raised)
@@ -83,6 +111,11 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
             value = LibraryAnswer(reply.shown, reply.score >= ACCEPTED)
             return Answer(reply.shown, value, None, how)
         if reply.text:
+            if not has_number(reply.text) and has_number(reference):
+                raise ScorerFailure(
+                    f"returned {reply.shown}, which has no number; return True or False, or the "
+                    "answer as a text, and None for no answer"
+                )
             start = text.rfind(reply.text)
             span = None if start < 0 else (start, start + len(reply.text))
             return Answer(reply.text, reply.text, span, how)
