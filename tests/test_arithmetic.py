@@ -12,18 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.arithmetic import (
+from gradeschool.arithmetic import first_slip, slips
+from gradeschool.calculator import (
     DEEPEST,
     EXACT,
-    evaluate_tokens,
-    first_slip,
-    slips,
-)
-from gradeschool.calculator import (
     LONGEST,
     MOST_DIGITS,
     annotation_end,
     evaluate,
+    evaluate_tokens,
     format_result,
     format_value,
     tokenize,

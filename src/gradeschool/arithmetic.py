@@ -1,11 +1,4 @@
-r"""Arithmetic in text: the value of an expression, and the false equations of a text.
-
-    sum     := product (("+" | "-") product)*
-    product := factor (("*" | "/" | "//") factor)*      "//" is whole-number division
-    factor  := ("+" | "-")* "$"? (number | "(" sum ")") "%"*
-
-Calculator annotations, the equations of a text and the labels of steps provide their own tokens and
-arithmetic (`EXACT` computes bounded fractions).
+r"""The false equations of a text.
 
 An equation ("8 apples * $2 = $16", "<<8*2=16>>", "\frac{1}{2} = 0.5") counts only if every token
 near it is understood. A letter, a power, a clock time, "half of" or a sum of different units next
@@ -17,138 +10,12 @@ length of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, pairwise, product
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
-# Far beyond any annotation of GSM8K and cheap to refuse.
-DEEPEST, MOST_DIGITS = 20, 30
-TOO_LARGE = 10**MOST_DIGITS
-SIGNS = ("plus", "minus")
-PRODUCTS = ("times", "over", "floor")
-Value = TypeVar("Value", Fraction, int)
-
-
-class Token(NamedTuple):
-    """A token: its kind, its characters and their place.
-
-    Kinds with a meaning: num, frac (LaTeX with two plain numbers), plus, minus, times, over, floor,
-    left, right (brackets), percent, money.
-    """
-
-    kind: str
-    text: str
-    start: int
-    end: int
-
-
-class Arithmetic(NamedTuple, Generic[Value]):
-    """How values are computed.
-
-    number: the value of a token "num" or "frac". combined: the value of two, from the kind of their
-    operator. hundred: the divisor of "%".
-    """
-
-    number: Callable[[Token], Value]
-    combined: Callable[[str, Value, Value], Value]
-    hundred: Value
-
-
-def evaluate_tokens(
-    tokens: Sequence[Token],
-    arithmetic: Arithmetic[Value],
-    *,
-    percent: bool = True,
-    in_order: bool = False,
-) -> Value | None:
-    """Return the value of an expression.
-
-    percent: whether "50%" is 0.5, else 50. in_order: without precedence, as on a simple calculator.
-    None if the tokens are not an expression, divide by zero, are nested deeper than DEEPEST, or
-    exceed the bounds of the arithmetic.
-    """
-    kinds = [*(token.kind for token in tokens), ""]
-    place = 0
-
-    def taken(*expected: str) -> str:
-        """Return the kind of the next token and go on, "" if it is none of these."""
-        nonlocal place
-        kind = kinds[place]
-        place += kind in expected
-        return kind if kind in expected else ""
-
-    def sum_(depth: int) -> Value:
-        total = product_(depth)
-        while kind := taken(*SIGNS, *PRODUCTS):
-            total = arithmetic.combined(kind, total, product_(depth))
-        return total
-
-    def product_(depth: int) -> Value:
-        total = factor(depth)
-        while not in_order and (kind := taken(*PRODUCTS)):
-            total = arithmetic.combined(kind, total, factor(depth))
-        return total
-
-    def factor(depth: int) -> Value:
-        negative = False
-        while kind := taken(*SIGNS):
-            negative ^= kind == "minus"
-        taken("money")
-        if taken("num", "frac"):
-            value = arithmetic.number(tokens[place - 1])
-        elif depth < DEEPEST and taken("left"):
-            value = sum_(depth + 1)
-            if not taken("right"):
-                raise _NotAnExpression
-        else:
-            raise _NotAnExpression
-        while taken("percent"):
-            value = arithmetic.combined("over", value, arithmetic.hundred) if percent else value
-        return -value if negative else value
-
-    try:
-        total = sum_(0)
-    except (_NotAnExpression, ZeroDivisionError):
-        return None
-    return total if place == len(tokens) else None
-
-
-class _NotAnExpression(Exception):
-    """The tokens are not an expression, or exceed the bounds."""
-
-
-def _combined(kind: str, left: Fraction, right: Fraction) -> Fraction:
-    if kind == "times":
-        value = left * right
-    elif kind in SIGNS:
-        value = left + right if kind == "plus" else left - right
-    else:
-        value = left / right if kind == "over" else Fraction(left // right)
-    # No word problem needs more, and hostile text would grow without limit.
-    if max(abs(value.numerator), value.denominator) >= TOO_LARGE:
-        raise _NotAnExpression
-    return value
-
-
-def _value(token: Token) -> Fraction:
-    digits = re.sub(r"\{,\}|\\,|,", "", token.text)
-    if token.kind == "frac":
-        over, under = digits.partition("{")[2][:-1].split("}{")
-        return _number(over) / _number(under)
-    return _number(digits)
-
-
-def _number(digits: str) -> Fraction:
-    if len(digits) > MOST_DIGITS:
-        raise _NotAnExpression
-    return Fraction(Decimal(digits))
-
-
-# None for a value whose numerator or denominator reaches TOO_LARGE.
-EXACT = Arithmetic(_value, _combined, Fraction(100))
-
+from gradeschool.calculator import EXACT, PRODUCTS, SIGNS, Token, evaluate_tokens
 
 THOUSANDS = r"(?:,|\{,\}|\\,)\d{3}"
 NUMBER = rf"(?:\d{{1,3}}(?:{THOUSANDS}){{1,6}}(?!\d|{THOUSANDS})|\d++)(?:\.\d++)?|\.\d++"

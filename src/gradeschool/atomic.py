@@ -120,12 +120,6 @@ def append_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         raise StoreError(f"cannot write {str(path)!r}: {error.strerror}") from error
 
 
-def remove_parts(folder: Path) -> None:
-    """Remove the temporary files of a process that died. The folder must be locked."""
-    for part in folder.glob(f"{PREFIX}*"):
-        part.unlink()
-
-
 def sync_folder(folder: Path) -> None:
     """Sync the names in a folder, so that a new file survives a crash of the machine."""
     number = os.open(folder, os.O_RDONLY)

@@ -5,8 +5,13 @@ Paper: Cobbe et al. 2021 (arXiv 2110.14168), appendix C. The authors' code
 under a signal, and prints the `repr` of the float. Here the grammar is our own, values are exact,
 and every step is bounded:
 
-    expression := the grammar of `arithmetic`, plus "×" and "÷"
-    number     := digits with commas as in "1,234", decimals as in "0.5", ".5" and "5."
+    sum     := product (("+" | "-") product)*
+    product := factor (("*" | "/" | "//") factor)*      "//" is whole-number division
+    factor  := ("+" | "-")* "$"? (number | "(" sum ")") "%"*
+    number  := digits with commas as in "1,234", decimals as in "0.5", ".5" and "5."
+
+Annotations, where "×" and "÷" are operators too, the equations of a text (`arithmetic`) and the
+labels of steps provide their own tokens and arithmetic (`EXACT` computes bounded fractions).
 
 Differences from the authors' code: a repeating or long decimal is rounded to PLACES decimals, where
 theirs prints up to 17 digits (`1/3` gives 0.333333, not 0.3333333333333333); a whole result has no
@@ -19,17 +24,14 @@ long), neither inserts anything.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
-
-from gradeschool.arithmetic import EXACT, MOST_DIGITS, Token, evaluate_tokens
-
-__all__ = [
-    "CLOSE", "LONGEST", "MOST_DIGITS", "OPEN", "annotation_end", "evaluate", "format_result",
-    "format_value", "tokenize",
-]  # fmt: skip
+from typing import Generic, NamedTuple, TypeVar
 
 # Far beyond any annotation of GSM8K (64 characters) and cheap to refuse.
-LONGEST = 200
+LONGEST, DEEPEST, MOST_DIGITS = 200, 20, 30
+TOO_LARGE = 10**MOST_DIGITS
 PLACES = 6
 OPEN, CLOSE = "<<", ">>"
 # One token at a time. A comma that does not group thousands is no match.
@@ -41,6 +43,130 @@ KINDS = {
     "+": "plus", "-": "minus", "−": "minus", "*": "times", "×": "times", "/": "over", "÷": "over",
     "//": "floor", "(": "left", ")": "right", "%": "percent", "$": "money",
 }  # fmt: skip
+
+
+SIGNS = ("plus", "minus")
+PRODUCTS = ("times", "over", "floor")
+Value = TypeVar("Value", Fraction, int)
+
+
+class Token(NamedTuple):
+    """A token: its kind, its characters and their place.
+
+    Kinds with a meaning: num, frac (LaTeX with two plain numbers), plus, minus, times, over, floor,
+    left, right (brackets), percent, money.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+class Arithmetic(NamedTuple, Generic[Value]):
+    """How values are computed.
+
+    number: the value of a token "num" or "frac". combined: the value of two, from the kind of their
+    operator. hundred: the divisor of "%".
+    """
+
+    number: Callable[[Token], Value]
+    combined: Callable[[str, Value, Value], Value]
+    hundred: Value
+
+
+def evaluate_tokens(
+    tokens: Sequence[Token],
+    arithmetic: Arithmetic[Value],
+    *,
+    percent: bool = True,
+    in_order: bool = False,
+) -> Value | None:
+    """Return the value of an expression.
+
+    percent: whether "50%" is 0.5, else 50. in_order: without precedence, as on a simple calculator.
+    None if the tokens are not an expression, divide by zero, are nested deeper than DEEPEST, or
+    exceed the bounds of the arithmetic.
+    """
+    kinds = [*(token.kind for token in tokens), ""]
+    place = 0
+
+    def taken(*expected: str) -> str:
+        """Return the kind of the next token and go on, "" if it is none of these."""
+        nonlocal place
+        kind = kinds[place]
+        place += kind in expected
+        return kind if kind in expected else ""
+
+    def sum_(depth: int) -> Value:
+        total = product_(depth)
+        while kind := taken(*SIGNS, *PRODUCTS):
+            total = arithmetic.combined(kind, total, product_(depth))
+        return total
+
+    def product_(depth: int) -> Value:
+        total = factor(depth)
+        while not in_order and (kind := taken(*PRODUCTS)):
+            total = arithmetic.combined(kind, total, factor(depth))
+        return total
+
+    def factor(depth: int) -> Value:
+        negative = False
+        while kind := taken(*SIGNS):
+            negative ^= kind == "minus"
+        taken("money")
+        if taken("num", "frac"):
+            value = arithmetic.number(tokens[place - 1])
+        elif depth < DEEPEST and taken("left"):
+            value = sum_(depth + 1)
+            if not taken("right"):
+                raise _NotAnExpression
+        else:
+            raise _NotAnExpression
+        while taken("percent"):
+            value = arithmetic.combined("over", value, arithmetic.hundred) if percent else value
+        return -value if negative else value
+
+    try:
+        total = sum_(0)
+    except (_NotAnExpression, ZeroDivisionError):
+        return None
+    return total if place == len(tokens) else None
+
+
+class _NotAnExpression(Exception):
+    """The tokens are not an expression, or exceed the bounds."""
+
+
+def _combined(kind: str, left: Fraction, right: Fraction) -> Fraction:
+    if kind == "times":
+        value = left * right
+    elif kind in SIGNS:
+        value = left + right if kind == "plus" else left - right
+    else:
+        value = left / right if kind == "over" else Fraction(left // right)
+    # No word problem needs more, and hostile text would grow without limit.
+    if max(abs(value.numerator), value.denominator) >= TOO_LARGE:
+        raise _NotAnExpression
+    return value
+
+
+def _value(token: Token) -> Fraction:
+    digits = re.sub(r"\{,\}|\\,|,", "", token.text)
+    if token.kind == "frac":
+        over, under = digits.partition("{")[2][:-1].split("}{")
+        return _number(over) / _number(under)
+    return _number(digits)
+
+
+def _number(digits: str) -> Fraction:
+    if len(digits) > MOST_DIGITS:
+        raise _NotAnExpression
+    return Fraction(Decimal(digits))
+
+
+# None for a value whose numerator or denominator reaches TOO_LARGE.
+EXACT = Arithmetic(_value, _combined, Fraction(100))
 
 
 def evaluate(expression: str) -> Fraction | None:

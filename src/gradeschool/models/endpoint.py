@@ -159,14 +159,25 @@ class Endpoint(Model):
         self.identity = f"{source}{added}{' with the calculator' if self.calculator else ''}"
 
     async def __aenter__(self) -> Self:
-        """Open the connections; look up the model's name if none is set."""
+        """Open the connections; look up the model's name if none is set.
+
+        A proxy is looked up once: aiohttp's `trust_env` does it for each request, in a thread, and
+        would send a password from ~/.netrc. Raises InputError if its address cannot be used.
+        """
+        from urllib.request import getproxies, proxy_bypass
+
+        parts, proxy = urlsplit(self.base), None
+        if parts.hostname not in LOCAL_HOSTS and not proxy_bypass(parts.netloc):
+            proxy = getproxies().get(parts.scheme)
+        if proxy is not None:
+            address_parts(proxy, f"the proxy in {parts.scheme.upper()}_PROXY", is_proxy=True)
         self._session = aiohttp.ClientSession(
             headers={"Accept-Encoding": "identity", **self._headers, **self._key_headers},
             connector=GuardedConnector(limit=0, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(
                 total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
             ),
-            proxy=proxy_for(self.base),
+            proxy=proxy,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         if not self.model:
@@ -469,20 +480,3 @@ def address_parts(address: str, name: str = "the address", is_proxy: bool = Fals
             "the environment (GRADESCHOOL_API_KEY, or OPENAI_API_KEY for openai/NAME)"
         )
     return parts
-
-
-def proxy_for(base: str) -> str | None:
-    """Return the proxy for an address from the environment, looked up once; none for this machine.
-
-    aiohttp's `trust_env` looks it up for each request, in a thread, and would send a password from
-    ~/.netrc. Raises InputError if its address cannot be used.
-    """
-    from urllib.request import getproxies, proxy_bypass
-
-    parts = urlsplit(base)
-    if parts.hostname in LOCAL_HOSTS or proxy_bypass(parts.netloc):
-        return None
-    proxy = getproxies().get(parts.scheme)
-    if proxy is not None:
-        address_parts(proxy, f"the proxy in {parts.scheme.upper()}_PROXY", is_proxy=True)
-    return proxy

@@ -149,74 +149,71 @@ def reply_in(body: Mapping[str, Any], request: Request) -> Reply:
         mapping(counts.get("completion_tokens_details")).get("reasoning_tokens"),
     )
     usage = Usage(*[n if type(n) is int and 0 <= n <= MOST_TOKENS else None for n in tokens])
-    model, choices = body.get("model"), body.get("choices")
-    if not isinstance(choices, list) or not choices:
-        raise TransientError("bad response", "the reply has no choices")
     try:
-        name = model[:LONGEST_NAME] if isinstance(model, str) else ""
-        return _reply(choices[0], request, usage, name)
+        model, choices = body.get("model"), body.get("choices")
+        if not isinstance(choices, list) or not choices:
+            raise TransientError("bad response", "the reply has no choices")
+        choice, name = choices[0], model[:LONGEST_NAME] if isinstance(model, str) else ""
+        if not isinstance(choice, Mapping):
+            raise TransientError("bad response", f"the choice is not an object: {_shown(choice)}")
+        if choice.get("error"):
+            raise TransientError("server error", f"the choice contains an error: {_shown(choice)}")
+        reason = str(choice.get("finish_reason") or "")
+        finish = finish_of(reason)
+        if finish not in (Finish.STOP, Finish.LENGTH) and reason.lower() not in UNREPORTED:
+            cause = FAILURES.get(reason.lower(), "unknown ending")
+            kind = ModelError if cause in LASTING else TransientError
+            raise kind(cause, f"the completion ended with finish_reason {reason[:80]!r}")
+        reasoning, content = "", choice.get("text")
+        if request.prompt.is_chat:
+            message = choice.get("message")
+            if not isinstance(message, Mapping):
+                raise TransientError("bad response", f"the choice has no message: {_shown(choice)}")
+            reasoning = _texts(message.get("reasoning") or message.get("reasoning_content"))
+            content = message.get("content")
+            if message.get("refusal") and not content:
+                raise ModelError("content filter", f"a refusal: {_shown(message['refusal'])}")
+            calls = message.get("tool_calls") or message.get("function_call")
+            if calls and not content:
+                raise ModelError("tool call", f"the reply is a tool call: {_shown(calls)}")
+            # The limit may be reached in thinking that the server does not show.
+            if content is None and (
+                reasoning or (finish is Finish.LENGTH and usage.completion_tokens)
+            ):
+                content = ""
+            if isinstance(content, list) and content:
+                content, thought = _parts(content)
+                reasoning = reasoning or thought
+        if not isinstance(content, str):
+            raise TransientError("bad response", f"the content is not text: {_shown(content)}")
+        if not content and not reasoning and not usage.completion_tokens:
+            raise TransientError("empty reply", "the reply has no text, and no token was generated")
+        if service_failure(content) and MARKER not in content and "boxed" not in content:
+            raise TransientError("server error", f"the text is an error: {_shown(content)}")
+        deviations, stops = [], request.decoding.stop
+        prefix = request.prompt.prefix or ""
+        written = content.removeprefix(prefix)
+        if written != content:
+            deviations.append("prefix repeated")
+        text = cut_at(written, stops)
+        if text != written:
+            finish = Finish.STOP
+            deviations.append("stop string left in")
+        if not text.strip():
+            matched = choice.get("stop_reason") in stops  # vLLM and SGLang
+            if content.strip() or (matched and not reasoning):
+                deviations.append(CUT_BY_STOP)
+            elif finish is Finish.LENGTH:
+                deviations.append(IN_THINKING)
+            elif reasoning:
+                deviations.append(IN_REASONING)
+            else:
+                several = (usage.completion_tokens or 0) > 1 and stops
+                deviations.append(CUT_BY_STOP if several else ENDED_AT_ONCE)
+        return Reply(text, finish, usage, reasoning, name, tuple(deviations))
     except ModelError as error:
         error.usage = usage
         raise
-
-
-def _reply(choice: Any, request: Request, usage: Usage, model: str) -> Reply:
-    """Return a choice without stop string and prefix; raises ModelError."""
-    if not isinstance(choice, Mapping):
-        raise TransientError("bad response", f"the choice is not an object: {_shown(choice)}")
-    if choice.get("error"):
-        raise TransientError("server error", f"the choice contains an error: {_shown(choice)}")
-    reason = str(choice.get("finish_reason") or "")
-    finish = finish_of(reason)
-    if finish not in (Finish.STOP, Finish.LENGTH) and reason.lower() not in UNREPORTED:
-        cause = FAILURES.get(reason.lower(), "unknown ending")
-        kind = ModelError if cause in LASTING else TransientError
-        raise kind(cause, f"the completion ended with finish_reason {reason[:80]!r}")
-    reasoning, content = "", choice.get("text")
-    if request.prompt.is_chat:
-        message = choice.get("message")
-        if not isinstance(message, Mapping):
-            raise TransientError("bad response", f"the choice has no message: {_shown(choice)}")
-        reasoning = _texts(message.get("reasoning") or message.get("reasoning_content"))
-        content = message.get("content")
-        if message.get("refusal") and not content:
-            raise ModelError("content filter", f"a refusal: {_shown(message['refusal'])}")
-        calls = message.get("tool_calls") or message.get("function_call")
-        if calls and not content:
-            raise ModelError("tool call", f"the reply is a tool call: {_shown(calls)}")
-        # The limit may be reached in thinking that the server does not show.
-        if content is None and (reasoning or (finish is Finish.LENGTH and usage.completion_tokens)):
-            content = ""
-        if isinstance(content, list) and content:
-            content, thought = _parts(content)
-            reasoning = reasoning or thought
-    if not isinstance(content, str):
-        raise TransientError("bad response", f"the content is not text: {_shown(content)}")
-    if not content and not reasoning and not usage.completion_tokens:
-        raise TransientError("empty reply", "the reply has no text, and no token was generated")
-    if service_failure(content) and MARKER not in content and "boxed" not in content:
-        raise TransientError("server error", f"the text is an error: {_shown(content)}")
-    deviations, stops = [], request.decoding.stop
-    prefix = request.prompt.prefix or ""
-    written = content.removeprefix(prefix)
-    if written != content:
-        deviations.append("prefix repeated")
-    text = cut_at(written, stops)
-    if text != written:
-        finish = Finish.STOP
-        deviations.append("stop string left in")
-    if not text.strip():
-        matched = choice.get("stop_reason") in stops  # vLLM and SGLang
-        if content.strip() or (matched and not reasoning):
-            deviations.append(CUT_BY_STOP)
-        elif finish is Finish.LENGTH:
-            deviations.append(IN_THINKING)
-        elif reasoning:
-            deviations.append(IN_REASONING)
-        else:
-            several = (usage.completion_tokens or 0) > 1 and stops
-            deviations.append(CUT_BY_STOP if several else ENDED_AT_ONCE)
-    return Reply(text, finish, usage, reasoning, model, tuple(deviations))
 
 
 def _parts(content: list[Any]) -> tuple[str, str]:

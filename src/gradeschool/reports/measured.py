@@ -32,13 +32,19 @@ def measured(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     protocol, dataset = (
         str(mapping(manifest.get(name)).get("name") or "") for name in ("protocol", "dataset")
     )
-    problems, changed = _problems(dataset, manifest), ", ".join(changed_settings(manifest))
-    return [
-        ("model", f"{model} ({engine})" if engine else model),
-        ("protocol", protocol),
-        ("dataset", f"{dataset}, {problems}" if problems else dataset),
-        *([("changed", changed)] if changed else []),
-    ]
+    used, samples = manifest.get("problems"), manifest.get("samples")
+    problems, source = dataset, SOURCES.get(ALIASES.get(dataset, dataset))
+    if isinstance(used, int):
+        words = count(used, "problem")
+        if source and used < source.rows:
+            first = "" if "problem_ids" in manifest else "the first "
+            words = f"{first}{used:,} of {source.rows:,} problems"
+        several = isinstance(samples, int) and samples > 1
+        problems += f", {words}{f', {samples} samples each' if several else ''}"
+    rows = [("model", f"{model} ({engine})" if engine else model), ("protocol", protocol),
+            ("dataset", problems)]  # fmt: skip
+    changed = changed_settings(manifest)
+    return [*rows, ("changed", ", ".join(changed))] if changed else rows
 
 
 def known_protocol(manifest: Mapping[str, Any]) -> Protocol | None:
@@ -120,16 +126,3 @@ def truncation_advice(manifest: Mapping[str, Any], forms: Forms, longest: int | 
         advice = (f"Give --max-tokens {2 * limit} and see whether the score changes; report the "
                   "changed limit with it.")  # fmt: skip
     return f"{what}: their answers may be missing. {advice}"
-
-
-def _problems(dataset: str, manifest: Mapping[str, Any]) -> str:
-    """Return how many problems were used, and of how many if known."""
-    used, samples = manifest.get("problems"), manifest.get("samples")
-    if not isinstance(used, int):
-        return ""
-    source = SOURCES.get(ALIASES.get(dataset, dataset))
-    words = count(used, "problem")
-    if source and used < source.rows:
-        first = "" if "problem_ids" in manifest else "the first "
-        words = f"{first}{used:,} of {source.rows:,} problems"
-    return f"{words}, {samples} samples each" if isinstance(samples, int) and samples > 1 else words

@@ -7,7 +7,7 @@ them. The HTML page escapes in its templates (`pages`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,31 +43,19 @@ def terminal(**options: Any) -> Console:
     options: of `rich.console.Console`. Markup ("[red]") and emoji (":smile:") in names are printed
     literally. A closed output raises BrokenPipeError.
     """
-    from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
+    from rich.console import Console
     from rich.segment import Segment
 
-    class Escaped:
-        def __init__(self, shown: Any) -> None:
-            self.shown = shown
-
-        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-            for part in console.render(self.shown, options):
+    class TerminalConsole(Console):
+        def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+            for part in super().render(renderable, options):
                 is_plain = part.control or part.text.isprintable()
                 yield part if is_plain else Segment(printable(part.text), part.style)
 
-    class EscapingHook(RenderHook):
-        def process_renderables(
-            self, renderables: Iterable[ConsoleRenderable]
-        ) -> list[ConsoleRenderable]:
-            return [Escaped(shown) for shown in renderables]
-
-    class TerminalConsole(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError  # handled by `LazyGroup.invoke`; rich would exit with 1
 
-    console = TerminalConsole(highlight=False, markup=False, emoji=False, **options)
-    console.push_render_hook(EscapingHook())
-    return console
+    return TerminalConsole(highlight=False, markup=False, emoji=False, **options)
 
 
 def markdown_table(

@@ -71,7 +71,8 @@ class ProgressDisplay:
     ) -> None:
         """Show `completed` of `total` and lines of figures, if an update is due or `now` is set."""
         seconds = LOG_SECONDS if self.console is None else TERMINAL_SECONDS
-        if not now and time.monotonic() - self._updated <= seconds:
+        is_due = now or time.monotonic() - self._updated > seconds
+        if not is_due or (self.quiet and self.console is None):
             return
         self._updated = time.monotonic()
         lines = [line for line in figures() if line]

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from time import monotonic
 
-from gradeschool.atomic import open_regular, remove_parts, sync_folder
+from gradeschool.atomic import PREFIX, open_regular, sync_folder
 from gradeschool.completion import Completion
 from gradeschool.errors import StoreError
 from gradeschool.formats.own_run import (
@@ -45,8 +45,28 @@ class RunStore:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._file = open_regular(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however we end
-            remove_parts(self.folder)
-            self._read()
+            for part in self.folder.glob(f"{PREFIX}*"):  # of a process that died
+                part.unlink()
+            damaged, size, row = [], os.fstat(self._file).st_size, None
+            for number, row in enumerate(read_completions(self.path), start=1):
+                if row is None:
+                    damaged.append(number)
+                else:
+                    latest([row], self.completions)
+            if damaged and not self.completions and not (self.folder / MANIFEST_FILE).exists():
+                raise StoreError(
+                    f"{str(self.path)!r} is not part of a run; give another folder with -o"
+                )
+            # Cut off an incomplete last row; end one whose line end was lost.
+            if size and os.pread(self._file, 1, size - 1) != b"\n":
+                if row is not None:
+                    os.write(self._file, b"\n")
+                else:
+                    with self.path.open("rb") as file:
+                        *_, last = file
+                    os.ftruncate(self._file, size - len(last))
+            if damaged:
+                self.damaged = f"{damaged_words(damaged)}; missing samples are requested again"
             sync_folder(self.folder)
         except BaseException as error:
             if self._file >= 0:
@@ -63,28 +83,6 @@ class RunStore:
                 ) from error
             raise
         return self
-
-    def _read(self) -> None:
-        damaged, size, row = [], os.fstat(self._file).st_size, None
-        for number, row in enumerate(read_completions(self.path), start=1):
-            if row is None:
-                damaged.append(number)
-            else:
-                latest([row], self.completions)
-        if damaged and not self.completions and not (self.folder / MANIFEST_FILE).exists():
-            raise StoreError(
-                f"{str(self.path)!r} is not part of a run; give another folder with -o"
-            )
-        # Cut off an incomplete last row; end one whose line end was lost.
-        if size and os.pread(self._file, 1, size - 1) != b"\n":
-            if row is not None:
-                os.write(self._file, b"\n")
-            else:
-                with self.path.open("rb") as file:
-                    *_, last = file
-                os.ftruncate(self._file, size - len(last))
-        if damaged:
-            self.damaged = f"{damaged_words(damaged)}; missing samples are requested again"
 
     def append(self, completion: Completion, question: str) -> None:
         """Append a row: it survives a crash of this process, and soon one of the machine."""

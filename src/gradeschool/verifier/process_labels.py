@@ -28,7 +28,7 @@ from itertools import islice, product
 from typing import Any, NamedTuple
 
 from gradeschool import calculator
-from gradeschool.arithmetic import Arithmetic, Token, evaluate_tokens
+from gradeschool.calculator import Arithmetic, Token, evaluate_tokens
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import NO_ERROR
 from gradeschool.errors import InputError, ModelError
