@@ -14,7 +14,6 @@ from gradeschool.scoring.table import choose_scorers
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.outcomes import judge_against, outcomes_of
 
 LIBRARY = [scorer for scorer in all_scorers().values() if scorer.extra]

@@ -15,7 +15,7 @@ from gradeschool.errors import close_names
 SOURCE = Path(gradeschool.__file__).parent
 # A package imports itself and what stands before it; modules that are not named are at the bottom.
 LAYERS = (
-    {"answers", "calculator", "latex"},
+    {"answers", "arithmetic", "calculator", "latex"},
     {"protocols", "datasets", "formats"},
     {"scoring", "auditing"},
     {"models"},

@@ -21,7 +21,6 @@ from gradeschool.scoring.at_k import score_vote
 from gradeschool.scoring.samples import Run
 from gradeschool.verdict import Answer, Outcome
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
 

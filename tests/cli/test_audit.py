@@ -10,7 +10,6 @@ from rich.console import Console
 from gradeschool.auditing.audit import AuditFinding, AuditReport, Fault
 from gradeschool.cli.audit import print_audit
 from tests.support.command import Command, run_script
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 SHORT = ("--longest", "200")
 ENDS_WITH = "tests.support.scorers:ends_with"

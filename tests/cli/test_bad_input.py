@@ -8,7 +8,6 @@ import pytest
 
 from gradeschool.verdict import Outcome
 from tests.support.command import Command, CommandResult
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 SCORERS = ("--scorer", "openai/2021", "--scorer", "multi-pattern", "-d", "sample")
 LONGEST_LINE = 500

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import skip_without
 
 SCORER = "openai/2021"

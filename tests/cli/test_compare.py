@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.compared_runs import PROBLEMS, Write, rights
 from tests.support.compared_runs import dataset as dataset  # a fixture
 from tests.support.compared_runs import failed as failed  # a fixture

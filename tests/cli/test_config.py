@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.command import Command
 from tests.support.command import folder as folder  # a fixture
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 CHAT, COT = "recorded/sample#handwritten/chat", "recorded/sample#handwritten/cot"
 

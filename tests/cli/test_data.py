@@ -7,7 +7,6 @@ import pytest
 
 from gradeschool.datasets.files import SOURCES
 from tests.support.command import Command, run_script
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
 

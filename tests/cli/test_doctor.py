@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, good, status
 from tests.support.llama_server import DEFAULTS, SINGLE, llama_server
 

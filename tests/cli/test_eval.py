@@ -9,7 +9,6 @@ import pytest
 from gradeschool import evaluate
 from tests.support.command import Command
 from tests.support.command import folder as folder  # a fixture
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, status
 from tests.support.files import jsonl
 

@@ -14,7 +14,6 @@ from gradeschool import __version__
 from gradeschool.cli import VERBS
 from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import SCRIPT, Command, environment, run_script
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
 

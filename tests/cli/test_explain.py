@@ -10,7 +10,6 @@ from gradeschool import all_scorers
 from gradeschool.models.recorded import SAMPLE_FILE
 from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from gradeschool import masking
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 KEY = "sk-canary-4815162342"
 INTERRUPTED = """

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from gradeschool.reports.printable import terminal
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u202e\x9b2J"
 

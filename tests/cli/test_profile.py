@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import fault_server, status
 
 SHORT = ("-m", "tiny", "-d", "fresh:1", "-d", "fresh:1:test-numbers", "-n", "4",

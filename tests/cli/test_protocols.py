@@ -8,7 +8,6 @@ import pytest
 
 from gradeschool import all_protocols, all_scorers, load_dataset
 from tests.support.command import Command, run_script
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
 # The first of 1,319 prompts of lm-eval/gsm8k-cot, as the real harness makes it (protocols.md, P4).

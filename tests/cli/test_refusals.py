@@ -7,7 +7,6 @@ import pytest
 
 from gradeschool.datasets import load
 from tests.support.command import Command, command_lines
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 RECORDED = "recorded/sample#handwritten/chat"
 # The words of a command line -> what its message says. Without the mistake, each would fetch GSM8K.

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, good, status
 from tests.support.recorded_run import RECORDED, accuracy
 from tests.support.recorded_run import run as run  # a fixture

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 pytestmark = pytest.mark.slow
 PROBLEMS = 6

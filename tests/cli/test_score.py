@@ -9,7 +9,6 @@ import pytest
 from gradeschool.scoring.table import choose_scorers
 from tests.support.answers import INDEXES, SAMPLE, SCORERS, TEXTS, TWO, USUAL, answers
 from tests.support.command import Command, run_script
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
 

@@ -14,7 +14,6 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import to_line
 from gradeschool.verifier.step_bench import critic_predictions
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import skip_without
 from tests.support.gguf_verifier import NEEDS
 from tests.support.processbench_rows import own_rows as own_rows  # a fixture

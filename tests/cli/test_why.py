@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 from tests.support.spoiled_runs import (
     DATASET,

@@ -13,7 +13,6 @@ from gradeschool import load_dataset
 from gradeschool.datasets import files, load
 from gradeschool.datasets.files import SOURCES, DatasetSource
 from gradeschool.errors import DataError
-from tests.support.command import gradeschool as gradeschool
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 
 BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'

@@ -17,7 +17,6 @@ from gradeschool.datasets.files import _choose_tables
 from gradeschool.datasets.load import is_here
 from gradeschool.errors import DataError, InputError
 from tests.support.command import Command, CommandResult, run_script
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.http_server import API_ROOT, serve
 from tests.support.hub import COMMIT, TOKEN, Hub, Repository, running_hub
 

@@ -29,7 +29,6 @@ from gradeschool.formats.samples import Reference
 from gradeschool.scoring.matching import Matcher
 from tests.conftest import SHARED
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 from tests.support.files import jsonl
 from tests.support.processbench_rows import own_rows as own_rows  # a fixture

@@ -14,7 +14,6 @@ from gradeschool.formats import inspect_log
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import Reference, Sample
 from tests.support.archives import DEFLATED, STORED, ZSTD, write_archive
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 Row = dict[str, Any]
 

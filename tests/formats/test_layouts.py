@@ -15,7 +15,6 @@ import pytest
 
 from gradeschool import load_dataset
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
 SAMPLE = load_dataset("sample").problems[:20]

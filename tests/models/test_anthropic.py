@@ -16,7 +16,6 @@ from gradeschool.models.choose import choose_model
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.models.openai_api import NEUTRAL
 from gradeschool.problem import Problem
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.http_server import serve
 
 KEY = "sk-provider-0123456789abcdefghij"

@@ -15,7 +15,6 @@ from gradeschool.models import llama_cpp
 from gradeschool.models.llama_cpp import check_template, template_in
 from gradeschool.models.local import check_thinking, encode_prompt
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
 
 gguf = pytest.importorskip("gguf")

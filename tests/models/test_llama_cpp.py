@@ -17,7 +17,6 @@ from gradeschool.models.choose import choose_model
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.models.llama_cpp import LlamaCppModel
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import SERVER_NEEDS, skip_without
 from tests.support.llama_server import GGUF_NAME
 from tests.support.model_requests import GREEDY, answers, prompts, requests, texts

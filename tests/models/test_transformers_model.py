@@ -10,7 +10,6 @@ from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.choose import choose_model
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import MODEL_NEEDS, skip_without
 from tests.support.model_requests import CHAT, GREEDY, answers, prompts, requests, texts
 from tests.support.trainees import sums, tokenizer_of, trainee

@@ -13,7 +13,6 @@ from gradeschool.errors import InputError
 from gradeschool.protocols.registry import protocol_from
 from gradeschool.runs.job import recorded_protocol
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 PROBLEMS = [Problem.from_row("0", "How many?", "1+1=2\n#### 2")]
 EXAMPLES = [{"question": f"Q{row}?", "answer": f"So {row}.\n#### {row}"} for row in range(3)]

@@ -16,7 +16,6 @@ from gradeschool.formats.read import read_samples
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.reports.export import inspect_scorer_name, storable
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.exports import TARGETS, export, samples_of
 from tests.support.exports import answers as answers  # fixtures
 from tests.support.exports import run as run

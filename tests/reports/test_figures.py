@@ -23,7 +23,6 @@ from gradeschool.reports.figures import (
 from gradeschool.scoring.score import ScorerResult
 from gradeschool.scoring.statistics import Interval, wilson
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.report_page import rows
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")

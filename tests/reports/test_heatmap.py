@@ -10,7 +10,6 @@ from pathlib import Path
 
 from gradeschool.reports.report import MOST_TOKENS, token_values
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hostile_report import HOSTILE
 from tests.support.report_page import blocks, report, rows
 from tests.support.valued import valued_files

@@ -10,7 +10,6 @@ import pytest
 
 from gradeschool import evaluate
 from tests.support.command import Command, CommandResult, run_script
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hub import READ_TOKEN, TOKEN, Hub, running_hub
 
 pytest.importorskip("huggingface_hub", reason="needs huggingface_hub, the extra hub")

@@ -14,7 +14,6 @@ from gradeschool.masking import MASK, masked, register_secret
 from gradeschool.reports import loggers
 from gradeschool.reports.loggers import LoggedRun, log_run
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 EVAL = ("eval", "-m", "recorded/sample#handwritten/cot", "-d", "sample", "-o", "run")
 

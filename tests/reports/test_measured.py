@@ -11,7 +11,6 @@ from gradeschool.formats.own_run import manifest_of
 from gradeschool.reports.measured import measured, truncation_advice
 from gradeschool.scoring.score import Forms
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.report_page import blocks
 
 CHAT = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 Write = Callable[[str, Sequence[bool], Sequence[Mapping[str, str]]], Path]
 

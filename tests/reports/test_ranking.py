@@ -14,7 +14,6 @@ from gradeschool.formats.verifier_scores import ScoreRow, append_scores
 from gradeschool.reports.verifiers import as_json, print_ranking
 from gradeschool.verifier.rank import Option, RankedProblem, rank
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 PROBLEMS = 12
 

@@ -24,7 +24,6 @@ from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun
 from gradeschool.scoring.table import ScorerSet
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.hostile_report import HOSTILE
 from tests.support.report_page import blocks, report, written
 from tests.support.report_page import run_folder as run_folder  # a fixture

@@ -7,7 +7,6 @@ import pytest
 
 from tests.support.answers import SAMPLE, SCORERS, USUAL, answers
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
 

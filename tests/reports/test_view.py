@@ -14,7 +14,6 @@ import pytest
 from gradeschool import evaluate
 from gradeschool.cli.view import RunViewer
 from gradeschool.errors import InputError
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.recorded_run import accuracy
 from tests.support.recorded_run import run as run  # a fixture
 from tests.support.view import View

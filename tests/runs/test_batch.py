@@ -13,7 +13,6 @@ from gradeschool.runs import batch
 from gradeschool.runs.batch import BatchRun
 from tests.support.batch_server import Result, answered, batch_server
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import KEY, write_sums
 
 PROBLEMS = 30

@@ -14,7 +14,6 @@ from gradeschool.models.base import Request
 from gradeschool.problem import Problem
 from gradeschool.runs.send import Budget, Price, estimate, estimated_tokens, parse_price
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import fault_server
 
 PROMPT = Prompt(messages=(Message("user", "Q" * 396),))

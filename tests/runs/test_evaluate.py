@@ -14,7 +14,6 @@ import pytest
 
 from gradeschool.models.doctor import QUESTION
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.counting_proxy import counting_proxy, read_log
 
 

@@ -20,7 +20,6 @@ from gradeschool.runs import send
 from gradeschool.runs.send import FAILING_PROBLEMS, TRIES, TRIES_OF
 from tests.support import fault_server as bad
 from tests.support.command import Command, run_script
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fault_server import (
     FAULTS,
     KEY,

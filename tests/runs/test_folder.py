@@ -12,7 +12,6 @@ import pytest
 
 from gradeschool.formats.own_run import digest_of
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.recorded_run import RECORDED
 from tests.support.recorded_run import run as run  # a fixture
 

@@ -13,7 +13,6 @@ from gradeschool import Problem
 from gradeschool.runs.evaluate import outcome_of_reply
 from gradeschool.verdict import Outcome
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.http_server import serve
 
 TEXTS = ["The answer is 7.", "Ann has 3 pens and 4 pens", "I do not know.", "7 or 8, who can say"]

@@ -13,7 +13,6 @@ from gradeschool.errors import InputError
 from gradeschool.runs.evaluate import is_narrow, look_at, look_sizes
 from gradeschool.scoring.table import CORRECT, WRONG
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 
 def test_stopping_early_keeps_the_level_of_the_interval() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from gradeschool import Problem
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 from tests.support.spoiled_runs import (
     DATASET,

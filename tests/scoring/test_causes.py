@@ -16,7 +16,6 @@ from gradeschool.answers.failures import is_right
 from gradeschool.datasets.platinum import platinum_changes, platinum_problems
 from gradeschool.scoring.causes import Side, explain_verdict, view
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool
 from tests.support.files import jsonl
 
 OLD_INSPECT, INSPECT = "inspect/match-numeric@<=0.3.220", "inspect/match-numeric@>=0.3.261"

@@ -12,7 +12,6 @@ from gradeschool.problem import Problem
 from gradeschool.scoring.compare import Outcomes, compare, compare_unpaired, gate
 from gradeschool.scoring.table import Tally
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.compared_runs import Write, rights
 from tests.support.compared_runs import dataset as dataset  # a fixture
 from tests.support.compared_runs import write as write  # a fixture

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 MODULE = """
 import os, sys, time

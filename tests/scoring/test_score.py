@@ -30,7 +30,6 @@ from gradeschool.scoring.statistics import clustered_wilson, wilson
 from gradeschool.scoring.table import ScoredTable, ScorerSet, choose_scorers
 from gradeschool.verdict import Answer, Outcome
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.numbered import PROBLEMS
 from tests.support.real_rows import NAMES, jsonl, real_rows
 

@@ -14,7 +14,6 @@ from gradeschool import load_dataset
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.scoring.sources import load_runs, split_run
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.files import jsonl
 
 SCORERS = ("--scorer", "openai/2021", "multi-pattern")

@@ -68,12 +68,6 @@ class Command:
         return CommandResult(caught.value.code, out, err)
 
 
-@pytest.fixture
-def gradeschool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command line, in this process."""
-    return Command(monkeypatch, capsys)
-
-
 def command_lines(cases: Iterable[str]) -> list[Any]:
     """Return the cases as parameters; commands that need torch run in `make test-all`."""
     needs_torch = (

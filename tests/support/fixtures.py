@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.models.llama_cpp import TINY_FILE
+from tests.support.command import Command
 from tests.support.llama_server import GGUF_NAME, POSITIONS, llama_server, write_tiny_model
 
 MODEL_NEEDS = ("torch", "transformers", "gguf")
@@ -83,3 +84,9 @@ def tiny_url(tiny_model: Path) -> Iterator[str]:
     skip_without(SERVER_NEEDS, "the llama.cpp test server")
     with llama_server(tiny_model / GGUF_NAME) as url:
         yield url
+
+
+@pytest.fixture
+def gradeschool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command line, in this process."""
+    return Command(monkeypatch, capsys)

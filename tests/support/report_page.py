@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 
 def report(gradeschool: Command, path: Path, *arguments: object) -> str:

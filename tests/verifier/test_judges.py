@@ -14,7 +14,6 @@ from aiohttp import web
 from gradeschool.errors import InputError
 from gradeschool.verifier.scores import RewardServer, load_scorer
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.http_server import serve
 
 PATHS: set[str] = set()  # that the server has

@@ -22,7 +22,6 @@ from gradeschool.verifier.process_labels import (
     trl_row,
 )
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 
 def computed(expression: str, words: str = "That is {=}.") -> str:

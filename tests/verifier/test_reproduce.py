@@ -26,7 +26,6 @@ from gradeschool.verifier.reproduce import (
     whole_recipe,
 )
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 SMALL = replace(
     LAPTOP, families=("comparison",), steps=(1, 1), problems=100, labelled=40, tested=8, k=2,

@@ -18,7 +18,6 @@ from gradeschool.verifier.base_model import build_tokenizer  # noqa: E402
 from gradeschool.verifier.reward_models import SHEPHERD, RewardModel  # noqa: E402
 from gradeschool.verifier.scores import load_verifier  # noqa: E402
 from tests.support.command import Command  # noqa: E402
-from tests.support.command import gradeschool as gradeschool  # noqa: E402  # a fixture
 from tests.support.trainees import SIZES  # noqa: E402
 
 pytestmark = pytest.mark.slow

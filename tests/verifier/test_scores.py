@@ -17,7 +17,6 @@ from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
 from gradeschool.verifier.data import QuestionSolution, encode_pairs
 from gradeschool.verifier.scores import REDUCTIONS, TokenReader, load_scorer, score_pairs
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.fixtures import skip_without
 from tests.support.gguf_verifier import NEEDS, PAIRS
 from tests.support.gguf_verifier import verifier as verifier  # a fixture

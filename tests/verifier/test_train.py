@@ -17,7 +17,6 @@ pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
 
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 from tests.support.trainees import sums, tokenizer_of, trainee, write_problems
 
 pytestmark = pytest.mark.slow

@@ -18,16 +18,8 @@ from typing import Any
 
 from gradeschool.completion import Finish, Usage, cut_at
 from gradeschool.errors import InputError, ModelError
+from gradeschool.models import local
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.local import (
-    Annotations,
-    Results,
-    Take,
-    encode_prompt,
-    load_model,
-    load_tokenizer,
-    room_for,
-)
 from gradeschool.process import best_device, free_memory
 
 ROWS_ON_CPU, ROWS_ON_GPU = 512, 1024
@@ -62,14 +54,16 @@ class TransformersEngine:
         self.context: int | None = getattr(model.config, "max_position_embeddings", None)
         self.calculator = None
         if calculator:
-            self.calculator = Annotations(tokenizer, model.get_output_embeddings().weight.shape[0])
+            self.calculator = local.Annotations(
+                tokenizer, model.get_output_embeddings().weight.shape[0]
+            )
         self.rows = rows or (ROWS_ON_GPU if model.device.type == "cuda" else ROWS_ON_CPU)
         self.is_small = sum(each.numel() for each in model.parameters()) <= SMALL_WEIGHTS
         known = signature(model.forward).parameters
         self._takes_positions = "position_ids" in known
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
 
-    def write(self, take: Take) -> Generator[Results, None, None]:
+    def write(self, take: local.Take) -> Generator[local.Results, None, None]:
         """Yield results as they end; see `Engine`."""
         import torch
 
@@ -81,8 +75,8 @@ class TransformersEngine:
                 rows: list[SampleRow] = []
                 for request in requests:
                     try:
-                        ids = encode_prompt(self.tokenizer, request.prompt, self.thinking)
-                        limit = room_for(len(ids), request.decoding.max_tokens, self.context)
+                        ids = local.encode_prompt(self.tokenizer, request.prompt, self.thinking)
+                        limit = local.room_for(len(ids), request.decoding.max_tokens, self.context)
                         rows.append(SampleRow(request, tuple(ids), limit))
                     except ModelError as error:
                         yield [(request, error)]
@@ -115,7 +109,7 @@ class TransformersEngine:
             free = free_memory() or ASSUMED_FREE
         return max(1, min(self.rows, int(free * MEMORY_SHARE / (place * longest))))
 
-    def _write_batch(self, rows: Sequence[SampleRow]) -> Generator[Results, None, None]:
+    def _write_batch(self, rows: Sequence[SampleRow]) -> Generator[local.Results, None, None]:
         """Yield the results of rows that begin together; the prompts are padded on the left."""
         import torch
 
@@ -133,7 +127,7 @@ class TransformersEngine:
             cache.batch_select_indices(owners)
             mask, alive, draw = mask[owners], list(rows), Draw(rows, device)
             while True:
-                ended: Results = []
+                ended: local.Results = []
                 for row, token in zip(alive, draw.choose(logits), strict=True):
                     if not row.ended and self._add(row, token):
                         ended.append((row.request, self._reply(row)))
@@ -196,8 +190,8 @@ class TransformersEngine:
 
 def load(folder: Path, calculator: bool, thinking: bool | None) -> TransformersEngine:
     """Load a folder's model, on a GPU if there is one."""
-    model = load_model(folder, best_device())
-    return TransformersEngine(model, load_tokenizer(folder), calculator, thinking=thinking)
+    model = local.load_model(folder, best_device())
+    return TransformersEngine(model, local.load_tokenizer(folder), calculator, thinking=thinking)
 
 
 @dataclass(slots=True)

@@ -25,26 +25,7 @@ from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.candidates import one_run
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
-from gradeschool.verifier.rank import (
-    BEST,
-    DRAWS,
-    LOGPROB,
-    MAJORITY,
-    MEAN,
-    SHARE,
-    TOP,
-    VERIFIER,
-    Outcomes,
-    ProblemResult,
-    auc_of_cases,
-    break_even_auc,
-    count_outcomes,
-    measure_curves,
-    paired_difference,
-    pick,
-    rank_input,
-    title_of,
-)
+from gradeschool.verifier import rank
 from gradeschool.verifier.reproduce import FIGURES, STAGES, TEST, VOTERS, FigurePoint, Preset
 from gradeschool.verifier.step_bench import FOLDS, RESAMPLES
 
@@ -57,7 +38,7 @@ TOP_VOTERS = (3,)
 VOTER_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100)  # of figure 7b
 LEAST_COMPLETIONS = 8  # of a curve over voters
 # What the report compares with the majority vote; the learning curve shows the first three.
-SHOWN = (BEST, "weighted", "odds", SHARE, f"{TOP} 3", LOGPROB)
+SHOWN = (rank.BEST, "weighted", "odds", rank.SHARE, f"{rank.TOP} 3", rank.LOGPROB)
 
 
 def as_json(value: Any) -> Any:
@@ -72,7 +53,7 @@ def as_json(value: Any) -> Any:
 
 
 def print_ranking(
-    ranking: Mapping[str, Any], baselines: Mapping[str, Outcomes], console: Console
+    ranking: Mapping[str, Any], baselines: Mapping[str, rank.Outcomes], console: Console
 ) -> None:
     """Print what to select by, then every strategy, and over the number of completions."""
     console.print(printable(ranking["conclusion"]), soft_wrap=True)
@@ -83,7 +64,7 @@ def print_ranking(
         "ones".format_map(ranking),
         soft_wrap=True,
     )
-    others = [MAJORITY, *baselines]
+    others = [rank.MAJORITY, *baselines]
     over = [f"over {printable(name, keep='')}" for name in others]
     table = simple_table(["strategy"], ["right", "95 % interval", *over])
     for name, outcomes in baselines.items():
@@ -103,17 +84,17 @@ def print_ranking(
                       str(each.problems))  # fmt: skip
     console.print(table)
     if ranking["most_completions"] > 1:
-        names = [name for name in ranking["curves"] if name != MEAN]
-        titles = [title_of(name, short=True) for name in names]
+        names = [name for name in ranking["curves"] if name != rank.MEAN]
+        titles = [rank.title_of(name, short=True) for name in names]
         columns = ["problems", *titles, "best, 95 %"]
         table = simple_table(["N"], columns, "over the number of completions, % right")
-        for index, best in enumerate(ranking["curves"][BEST]):
+        for index, best in enumerate(ranking["curves"][rank.BEST]):
             shares = [f"{100 * ranking['curves'][name][index].accuracy:.1f}" for name in names]
             table.add_row(str(best.n), str(best.problems), *shares, bounds(best.ci95))
         console.print(table)
     console.print(
         "Intervals: 95 %, by problem. For fewer completions, the best by a score is exact over all "
-        f"subsets; votes are averaged over {DRAWS} random subsets.\n"
+        f"subsets; votes are averaged over {rank.DRAWS} random subsets.\n"
         "A scorer of the generator's size reads every completion once more: at equal tokens, "
         "compare N completions with a vote of 2 N.\n"
         "Choose strategy and voters on a run on other problems, not on the one that is reported.",
@@ -176,23 +157,23 @@ def bench_json(
 
 def read_selected(
     folder: Path, run: str, scores: str, voters: Sequence[int] = TOP_VOTERS
-) -> list[ProblemResult]:
+) -> list[rank.ProblemResult]:
     """Return what every strategy selects from a run by a file of scores."""
     sampled = one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
-    ranked = rank_input(sampled, *choose_scores(folder / scores, None))
+    ranked = rank.rank_input(sampled, *choose_scores(folder / scores, None))
     ns = steps(max(len(case.options) for case in ranked.cases))
-    return [pick(case, ranked.has_logprob, ns, voters) for case in ranked.cases]
+    return [rank.pick(case, ranked.has_logprob, ns, voters) for case in ranked.cases]
 
 
-def read_greedy(folder: Path, run: str) -> Outcomes:
+def read_greedy(folder: Path, run: str) -> rank.Outcomes:
     """Return the outcomes of a run by problem."""
     sampled = one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
     return {answered.problem.id: answered.outcome for answered in sampled.answered}
 
 
-def _compare(before: Outcomes, after: Outcomes) -> str:
+def _compare(before: rank.Outcomes, after: rank.Outcomes) -> str:
     """Return after minus before, in points with its interval."""
-    found = paired_difference(before, after)
+    found = rank.paired_difference(before, after)
     return gain(found.difference, found.ci95)
 
 
@@ -201,24 +182,26 @@ def write_report(preset: Preset, folder: Path) -> Path:
     first = preset.seeds[0]
 
     @lru_cache
-    def selected(what: str, seed: int = first) -> list[ProblemResult]:
+    def selected(what: str, seed: int = first) -> list[rank.ProblemResult]:
         scores = f"seed-{seed}/scores-{what}.jsonl"
         return read_selected(folder, f"seed-{first}/test", scores)
 
     by_seed: dict[str, list[dict[str, tuple[int, int]]]] = {}  # of each strategy
     for name in selected("verifier")[0].by_strategy:
-        by_seed[name] = [count_outcomes(selected("verifier", seed), name) for seed in preset.seeds]
+        by_seed[name] = [
+            rank.count_outcomes(selected("verifier", seed), name) for seed in preset.seeds
+        ]
     # A problem's outcomes are added over seeds, so that intervals are over problems.
-    added: dict[str, Outcomes] = {
+    added: dict[str, rank.Outcomes] = {
         name: {id: (sum(each[id][0] for each in outcomes), sum(each[id][1] for each in outcomes))
                for id in outcomes[0] if all(id in each for each in outcomes)}
         for name, outcomes in by_seed.items()
     }  # fmt: skip
     shares = {name: mean_share(outcomes.values()) for name, outcomes in added.items()}
-    titles = {name: title_of(name) for name in added}
+    titles = {name: rank.title_of(name) for name in added}
     shown = [name for name in SHOWN if name in added]
     ahead = [titles[name] for name in shown
-             if paired_difference(added[MAJORITY], added[name]).ci95.low > 0]  # fmt: skip
+             if rank.paired_difference(added[rank.MAJORITY], added[name]).ci95.low > 0]  # fmt: skip
     best = max(shown, key=shares.__getitem__)
     certain = f"above it for certain: {', '.join(ahead)}" if ahead else (
         "nothing is above the majority for certain")  # fmt: skip
@@ -226,20 +209,20 @@ def write_report(preset: Preset, folder: Path) -> Path:
         f"# Verifiers, preset {preset.name}",
         "",
         f"The {titles[best]} is right on {percent(shares[best], 1)}, "
-        f"{_compare(added[MAJORITY], added[best])} over the majority vote; {certain}.",
+        f"{_compare(added[rank.MAJORITY], added[best])} over the majority vote; {certain}.",
     ]
     controls = {
         "Control 1 (the same labels spent on fine-tuning, greedily)":
             read_greedy(folder, f"seed-{first}/greedy-control"),
         "Control 2 (log-probability under that model)":
-            count_outcomes(selected("control"), BEST),
+            rank.count_outcomes(selected("control"), rank.BEST),
     }  # fmt: skip
     for words, outcomes in controls.items():
         mine = by_seed[best][0]
-        is_ahead = paired_difference(outcomes, mine).difference < 0
+        is_ahead = rank.paired_difference(outcomes, mine).difference < 0
         lines.append(f"{words} {'stays ahead of it' if is_ahead else 'is behind it'}: "
                      f"{_compare(outcomes, mine)} for the verifier (seed {first}).")  # fmt: skip
-    need = break_even_auc([result.case for result in selected("verifier")])
+    need = rank.break_even_auc([result.case for result in selected("verifier")])
     lines += [
         "",
         f"{preset.labelled:,} labelled problems with {preset.k} samples each, "
@@ -250,7 +233,7 @@ def write_report(preset: Preset, folder: Path) -> Path:
     ]
     rows = [["strategy", "right", "95 %", "by seed", "over the majority"]]
     for name, each in added.items():
-        over = "" if name == MAJORITY else _compare(added[MAJORITY], each)
+        over = "" if name == rank.MAJORITY else _compare(added[rank.MAJORITY], each)
         rows.append([titles[name], percent(shares[name], 1),
                      bounds(clustered_wilson(list(each.values()))),
                      " ".join(f"{100 * mean_share(seed.values()):.1f}" for seed in by_seed[name]),
@@ -263,10 +246,10 @@ def write_report(preset: Preset, folder: Path) -> Path:
     rows = [["labelled problems", "AUC within", *(titles[name] for name in shown[:3])]]
     for label, what in named.items():
         results = selected(what)
-        inside = auc_of_cases(VERIFIER, [result.case for result in results]).within
-        majority = count_outcomes(results, MAJORITY)
-        rows.append([label, decimals(inside), *(_compare(majority, count_outcomes(results, name))
-                                                for name in shown[:3])])  # fmt: skip
+        inside = rank.auc_of_cases(rank.VERIFIER, [result.case for result in results]).within
+        majority = rank.count_outcomes(results, rank.MAJORITY)
+        after = [rank.count_outcomes(results, name) for name in shown[:3]]
+        rows.append([label, decimals(inside), *(_compare(majority, each) for each in after)])
     lines += [f"## Learning curve (seed {first}), points over the majority", "", *_table(rows)]
     costs = {path.stem: float((read_json(path) or {}).get("cpu_seconds", 0))
              for path in sorted((folder / STAGES).glob("*.json"))}  # fmt: skip
@@ -313,10 +296,10 @@ def _measure(folder: Path, points: Sequence[FigurePoint]) -> Iterator[dict[str, 
             continue
         voters = VOTER_COUNTS if point.strategy == VOTERS else TOP_VOTERS
         results = selected(point.run, point.scores, voters)
-        curves = measure_curves(results, max(len(result.case.options) for result in results))
+        curves = rank.measure_curves(results, max(len(result.case.options) for result in results))
         if point.strategy == VOTERS:
             for k in VOTER_COUNTS:
-                for each in curves[f"{TOP} {k}"]:
+                for each in curves[f"{rank.TOP} {k}"]:
                     if each.n >= max(k, LEAST_COMPLETIONS):
                         yield {**fields, "series": f"of {each.n}", "x": k,
                                "share": each.accuracy, "ci95": each.ci95}  # fmt: skip

@@ -18,14 +18,7 @@ from gradeschool.answers.regions import Marks
 from gradeschool.atomic import write_json
 from gradeschool.completion import REMEDIES, Completion
 from gradeschool.errors import FatalModelError, StoreError
-from gradeschool.formats.own_run import (
-    BATCH_FILES,
-    MANIFEST_FILE,
-    RESULTS_FILE,
-    other_models,
-    read_json,
-    stored_completions,
-)
+from gradeschool.formats import own_run
 from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Model, Request
 from gradeschool.models.openai_api import SAMPLING
@@ -151,11 +144,11 @@ class Session:
         With `until`, look at the interval after so many problems, and stop when it is narrow.
         """
         plan, job, model = self.prepared.plan, self.prepared.job, self.prepared.model
-        path, rows = self.prepared.folder / MANIFEST_FILE, self.store.completions
+        path, rows = self.prepared.folder / own_run.MANIFEST_FILE, self.store.completions
         planned = self.requests
         looks = sizes = [len(plan.problems)]
         if job.until is not None:
-            looks, earlier = look_sizes(len(plan.problems)), read_json(path) or {}
+            looks, earlier = look_sizes(len(plan.problems)), own_run.read_json(path) or {}
             sizes = [size for size in looks if size >= int(earlier.get("problems", 0))]
         begins_answer = plan.protocol.example_prompt().prefix is not None
         for size in sizes:
@@ -214,14 +207,16 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
     scorers = ScorerSet(plan.scorers or choose_scorers(plan.protocol.scorers))
     fatal: FatalModelError | None = None
     async with model:
-        manifest = make_manifest(plan, model.identity, read_json(folder / MANIFEST_FILE), folder)
+        manifest = make_manifest(
+            plan, model.identity, own_run.read_json(folder / own_run.MANIFEST_FILE), folder
+        )
         if facts := await model.facts():
             manifest["engine"] = facts
         if prepared.options:
             manifest["options"] = prepared.options
         with RunStore(folder) as store:
             # Without --batch, the requests of an open batch would be sent and paid for twice.
-            if not job.batch and (files := sorted(folder.glob(BATCH_FILES))):
+            if not job.batch and (files := sorted(folder.glob(own_run.BATCH_FILES))):
                 raise StoreError(
                     f"{str(folder)!r} has an open batch ({files[0].name}); collect it with "
                     "--batch, or delete these files to send its requests again"
@@ -251,7 +246,7 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
                 results["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
             if "until" in manifest:
                 results["until"] = manifest["until"]
-            write_json(folder / RESULTS_FILE, results)
+            write_json(folder / own_run.RESULTS_FILE, results)
 
     deviations = results["deviations"]
     cautions = [
@@ -260,7 +255,7 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
         for name in SAMPLING
         if (refused := deviations.get(f"{name} refused"))
     ]
-    if others := other_models(model.identity, results["answered_by"]):
+    if others := own_run.other_models(model.identity, results["answered_by"]):
         cautions.append(
             f"the server says that another model answered: {others}; check the model's name"
         )
@@ -371,7 +366,7 @@ def estimate_run(prepared: PreparedJob) -> dict[str, Any]:
         async with model:  # asks the server for its name
             return model.identity
 
-    stored = stored_completions(prepared.folder)
+    stored = own_run.stored_completions(prepared.folder)
     todo, pairs = [], []
     for request in prepared.plan.requests(asyncio.run(identity(prepared.model))):
         row = stored.get(request.key)

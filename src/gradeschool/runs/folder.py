@@ -13,18 +13,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Completion
 from gradeschool.errors import InputError, MissingExtraError, StoreError
-from gradeschool.formats.own_run import (
-    COMPLETIONS_FILE,
-    MANIFEST_FILE,
-    RESULTS_FILE,
-    damaged_words,
-    latest,
-    other_models,
-    planned_samples,
-    read_completions,
-    read_json,
-    read_manifest,
-)
+from gradeschool.formats import own_run
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import accuracy_words, bounds, count
 from gradeschool.runs.job import SCHEMA, RunPlan, differing, facts_of, recorded_plan, request_key
@@ -46,7 +35,7 @@ def find_runs(folder: Path) -> Iterator[Path]:
         folders.sort()
         if len(path.relative_to(folder).parts) == DEEPEST:
             folders.clear()
-        if MANIFEST_FILE in files:
+        if own_run.MANIFEST_FILE in files:
             yield path
 
 
@@ -93,7 +82,7 @@ class RunSummary:
     def other_models(self) -> str:
         """Return the models that answered instead of the requested one, "" for none."""
         named = (self.results or {}).get("answered_by")
-        return other_models(str(self.manifest.get("model")), named)
+        return own_run.other_models(str(self.manifest.get("model")), named)
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
@@ -112,10 +101,10 @@ def _read(
     folder: Path,
 ) -> tuple[dict[str, Any], dict[str, Any] | None, list[Completion | None]]:
     """Return run.json, results.json and the rows, None for a damaged one; raises InputError."""
-    manifest = read_manifest(folder)
+    manifest = own_run.read_manifest(folder)
     try:
-        rows = list(read_completions(folder / COMPLETIONS_FILE))
-        return manifest, read_json(folder / RESULTS_FILE), rows
+        rows = list(own_run.read_completions(folder / own_run.COMPLETIONS_FILE))
+        return manifest, own_run.read_json(folder / own_run.RESULTS_FILE), rows
     except OSError as error:
         raise StoreError(f"cannot read {str(folder)!r}: {error.strerror}") from error
 
@@ -123,9 +112,9 @@ def _read(
 def summarise_run(folder: Path) -> RunSummary:
     """Return the summary of a run folder; raises InputError for any other or unreadable folder."""
     manifest, results, rows = _read(folder)
-    counted = latest(row for row in rows if row is not None)
+    counted = own_run.latest(row for row in rows if row is not None)
     failed = sum(bool(row.error) for row in counted.values())
-    planned = planned_samples(manifest)
+    planned = own_run.planned_samples(manifest)
     answered = len(counted) - failed
     return RunSummary(folder, manifest, results, planned, answered, failed, rows.count(None))
 
@@ -160,9 +149,9 @@ def verify(folder: Path) -> list[RunFinding]:
         if not row.error:
             texts[row.key].add(row.text)
     if damaged := [number for number, row in enumerate(rows, start=1) if row is None]:
-        whole = len(texts) >= planned_samples(manifest) > 0
+        whole = len(texts) >= own_run.planned_samples(manifest) > 0
         rest = "every sample is answered without it" if whole else "eval requests what is missing"
-        report(not whole, f"{damaged_words(damaged)}; {rest}")
+        report(not whole, f"{own_run.damaged_words(damaged)}; {rest}")
     failed = len({row.key for row in completions} - texts.keys())
     report(False, f"{count(len(texts), 'sample')} answered, {failed} failed")
     if different := [key[:12] for key, each in texts.items() if len(each) > 1]:
@@ -211,7 +200,7 @@ def _check_results(
 
     if results is None:
         return False, f"no results.json yet; {REWRITE}"
-    requests, rows = plan.requests(identity), latest(completions)
+    requests, rows = plan.requests(identity), own_run.latest(completions)
     counted, n = results.get("n"), sum(request.key in rows for request in requests)
     if isinstance(counted, int) and counted < n:
         return False, f"rows were added since results.json was written; {REWRITE}"

@@ -10,14 +10,7 @@ from time import monotonic
 from gradeschool.atomic import PREFIX, open_regular, sync_folder
 from gradeschool.completion import Completion
 from gradeschool.errors import StoreError
-from gradeschool.formats.own_run import (
-    COMPLETIONS_FILE,
-    MANIFEST_FILE,
-    damaged_words,
-    latest,
-    read_completions,
-    to_line,
-)
+from gradeschool.formats import own_run
 
 SYNC_SECONDS = 1.0
 
@@ -33,7 +26,7 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.path = folder / COMPLETIONS_FILE
+        self.path = folder / own_run.COMPLETIONS_FILE
         self.completions: dict[str, Completion] = {}
         self.damaged = ""
         self._file = -1
@@ -48,12 +41,16 @@ class RunStore:
             for part in self.folder.glob(f"{PREFIX}*"):  # of a process that died
                 part.unlink()
             damaged, size, row = [], os.fstat(self._file).st_size, None
-            for number, row in enumerate(read_completions(self.path), start=1):
+            for number, row in enumerate(own_run.read_completions(self.path), start=1):
                 if row is None:
                     damaged.append(number)
                 else:
-                    latest([row], self.completions)
-            if damaged and not self.completions and not (self.folder / MANIFEST_FILE).exists():
+                    own_run.latest([row], self.completions)
+            if (
+                damaged
+                and not self.completions
+                and not (self.folder / own_run.MANIFEST_FILE).exists()
+            ):
                 raise StoreError(
                     f"{str(self.path)!r} is not part of a run; give another folder with -o"
                 )
@@ -66,7 +63,9 @@ class RunStore:
                         *_, last = file
                     os.ftruncate(self._file, size - len(last))
             if damaged:
-                self.damaged = f"{damaged_words(damaged)}; missing samples are requested again"
+                self.damaged = (
+                    f"{own_run.damaged_words(damaged)}; missing samples are requested again"
+                )
             sync_folder(self.folder)
         except BaseException as error:
             if self._file >= 0:
@@ -87,12 +86,12 @@ class RunStore:
     def append(self, completion: Completion, question: str) -> None:
         """Append a row: it survives a crash of this process, and soon one of the machine."""
         try:
-            rest = memoryview(to_line(completion, question))
+            rest = memoryview(own_run.to_line(completion, question))
             while rest:
                 rest = rest[os.write(self._file, rest) :]
         except OSError as error:
             raise self._unwritable(error) from error
-        latest([completion], self.completions)
+        own_run.latest([completion], self.completions)
         if monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
 

@@ -26,7 +26,6 @@ from gradeschool.datasets.fresh import (
 )
 from gradeschool.errors import InputError, UnknownNameError
 from tests.support.command import Command
-from tests.support.command import gradeschool as gradeschool  # a fixture
 
 COUNT = 50  # problems of each split
 NUMBER = re.compile(r"\d+(?:\.\d+)?")

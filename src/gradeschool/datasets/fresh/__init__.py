@@ -12,33 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from gradeschool.datasets.fresh.counts import (
-    ages,
-    averages,
-    backward,
-    collection,
-    comparison,
-    groups,
-    ratios,
-    recipes,
-)
+from gradeschool.datasets.fresh import counts, trade
 from gradeschool.datasets.fresh.story import Chance, Story, StoryStyle, Unfit, aside, sentences
-from gradeschool.datasets.fresh.trade import (
-    harvest,
-    legs,
-    measures,
-    product,
-    production,
-    reading,
-    savings,
-    sharing,
-    shopping,
-    tanks,
-    tickets,
-    trips,
-    two_kinds,
-    wages,
-)
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.problem import Problem
 
@@ -47,11 +22,14 @@ Family = Callable[[Story], None]
 FORWARD: dict[str, Family] = {
     family.__name__: family
     for family in (
-        ages, tickets, tanks, savings, harvest, backward, averages, collection, comparison, groups,
-        measures, production, ratios, reading, recipes, shopping, trips, wages,
+        counts.ages, trade.tickets, trade.tanks, trade.savings, trade.harvest, counts.backward,
+        counts.averages, counts.collection, counts.comparison, counts.groups, trade.measures,
+        trade.production, counts.ratios, trade.reading, counts.recipes, trade.shopping,
+        trade.trips, trade.wages,
     )
 }  # fmt: skip
-SEARCH: dict[str, Family] = {f.__name__: f for f in (legs, product, sharing, two_kinds)}
+GUESSED = (trade.legs, trade.product, trade.sharing, trade.two_kinds)
+SEARCH: dict[str, Family] = {family.__name__: family for family in GUESSED}
 FAMILIES = FORWARD | SEARCH
 # Families about a person {A} where a stray fact about that person cannot be misread.
 WITH_ASIDES = frozenset((
