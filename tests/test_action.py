@@ -1,7 +1,5 @@
 """The GitHub Action: its script is run as a job runs it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Expressions: the calculator's annotations, exact values, slips of arithmetic."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """No process of ours imports anything that lies in the current folder, whatever its name."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

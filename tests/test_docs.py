@@ -14,8 +14,6 @@ the order of the page. What stands before a block says what is special about it:
 `python -m tests.test_docs` writes the present output of commands into the pages.
 """
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import importlib.util

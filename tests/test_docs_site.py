@@ -1,7 +1,5 @@
 """The documentation site: built strictly, complete, readable without a network."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

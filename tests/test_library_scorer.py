@@ -1,7 +1,5 @@
 """The scorers that call Math-Verify or sympy in a child process: figures, extra, batches, verbs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

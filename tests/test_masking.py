@@ -1,7 +1,5 @@
 """Secrets in every encoding are masked, other text stays as it is."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -1,7 +1,5 @@
 """Problems, scorers, protocols, votes: the records and what they refuse."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import asdict, replace
 from pathlib import Path

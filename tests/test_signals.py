@@ -1,7 +1,5 @@
 """What the first and the second interrupt do."""
 
-from __future__ import annotations
-
 import os
 import signal
 

@@ -1,7 +1,5 @@
 """Functions of the user in a child process: how they are called, and what they may do to it."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Child processes: bounds, crashes, interrupts, forks, threads, the end of the program."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

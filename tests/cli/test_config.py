@@ -1,7 +1,5 @@
 """`--config`: options from a TOML file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

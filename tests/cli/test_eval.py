@@ -1,7 +1,5 @@
 """`gradeschool eval`: several models and protocols, and what was measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What no command foresaw: one line, an exit status, no traceback; and no secret in it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Check `gradeschool runs list` and `curve`, and every verb on malformed folders."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

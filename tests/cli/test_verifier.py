@@ -1,7 +1,5 @@
 """Check `gradeschool verifier bench` on critics and the built-in verifier."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

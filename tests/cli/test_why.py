@@ -1,7 +1,5 @@
 """`gradeschool why`: what it says of a gap, suggests and refuses."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Datasets by address: the Hugging Face hub, a URL, columns of one's own."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Datasets beside GSM8K: files in every published form, Platinum, ProcessBench."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Our scorers and tasks for inspect_ai, with a stand-in for the library."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import tomllib

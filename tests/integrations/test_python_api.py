@@ -1,7 +1,5 @@
 """`gradeschool.evaluate` with names of models, results as tables and reports, and the notebook."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import gc

@@ -1,7 +1,5 @@
 """The reward, and what its adapters for TRL, verl and OpenRLHF share."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """`gradeschool.score`: completions from Python."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

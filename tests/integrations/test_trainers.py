@@ -1,7 +1,5 @@
 """The rewards for TRL, verl and OpenRLHF."""
 
-from __future__ import annotations
-
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`anthropic/NAME`: the Messages API, and the keys of named providers."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

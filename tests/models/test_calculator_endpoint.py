@@ -1,7 +1,5 @@
 """The calculator over an endpoint: what a server writes is put right, and gone on from."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Sequence

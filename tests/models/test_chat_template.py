@@ -1,7 +1,5 @@
 """A chat template of a GGUF file cannot hang or exhaust the process."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`-m` names a model; what it does not know, it answers with the form that was meant."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An endpoint: large bodies, and a server that is still starting."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

@@ -1,7 +1,5 @@
 """A GGUF file run here by llama.cpp: transformers' text, a server that ends, bad files."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

@@ -1,7 +1,5 @@
 """Batches of a transformers model: `generate`'s text, the calculator, reproducible samples."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from typing import Any
 

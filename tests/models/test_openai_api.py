@@ -1,7 +1,5 @@
 """OpenAI's HTTP API: what is an answer, what a refusal means."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

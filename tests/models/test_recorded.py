@@ -1,7 +1,5 @@
 """A file of completions answers like a model."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Python code that comes with a model is never run, whatever stands on standard input."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

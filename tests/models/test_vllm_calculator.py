@@ -1,7 +1,5 @@
 """Tests that the calculator follows its requests through vLLM's batches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Tests what vLLM's offline engine is sent for each request, and what becomes of its outputs."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from itertools import islice

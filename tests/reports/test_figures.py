@@ -1,7 +1,5 @@
 """Figures for papers: what they show, that they come out the same, and what is refused."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Callable

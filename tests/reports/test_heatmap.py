@@ -1,7 +1,5 @@
 """`report --heatmap`: a verifier's values token by token, and the texts of the tokens."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`export --push`: what arrives at the hub, and what is said where nothing does."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pages in a real browser: nothing runs but their own script, and the explorer works."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

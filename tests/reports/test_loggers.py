@@ -1,7 +1,5 @@
 """`--log`: what is logged, what is masked, and what happens when a logger fails."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a result measured, in words, in the terminal and on the page."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

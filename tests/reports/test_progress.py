@@ -1,7 +1,5 @@
 """What a run shows while it goes: plain lines for a log, a display for a terminal."""
 
-from __future__ import annotations
-
 import io
 from types import SimpleNamespace
 from typing import Any

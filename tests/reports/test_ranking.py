@@ -1,7 +1,5 @@
 """Check the tables and the JSON of a ranking."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

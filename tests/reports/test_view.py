@@ -1,7 +1,5 @@
 """`gradeschool view`: who may see the pages, what they show, and what it survives."""
 
-from __future__ import annotations
-
 import html
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Runs by way of the Batch API: submitted once, collected by whichever session lives."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

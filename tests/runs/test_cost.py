@@ -1,7 +1,5 @@
 """Prices, estimates, and a run that stops before it costs too much."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`gradeschool eval` as a user runs it: a real llama.cpp server, kills, faults, bad input."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

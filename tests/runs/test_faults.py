@@ -1,7 +1,5 @@
 """A hostile server against whole runs: what is answered is stored, what fails is said."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

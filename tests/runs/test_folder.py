@@ -1,7 +1,5 @@
 """Verify, list and repair run folders that eval wrote."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping

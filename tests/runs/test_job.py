@@ -1,7 +1,5 @@
 """The settings of an evaluation, its folder, its keys."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`eval --judge`: a model reads what no rule reads, apart from every other figure."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

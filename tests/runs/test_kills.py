@@ -1,7 +1,5 @@
 """Processes that die at any moment, disks that fill, folders that vanish: nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Sending requests: retries, waits, failures as data, early stops."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

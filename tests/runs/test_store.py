@@ -1,7 +1,5 @@
 """The rows of a run folder: nothing stored is lost, nothing torn is read as whole."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

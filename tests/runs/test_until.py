@@ -1,7 +1,5 @@
 """`eval --until`: a run in random order stops when its interval is narrow, and says so."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

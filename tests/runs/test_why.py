@@ -1,7 +1,5 @@
 """Check that each fault of a run is named as a cause, with the points that it costs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Write small sample files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

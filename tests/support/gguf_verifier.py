@@ -1,7 +1,5 @@
 """A verifier with random weights, as a folder and as a GGUF file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

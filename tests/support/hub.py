@@ -1,7 +1,5 @@
 """A stand-in for the Hugging Face hub: the HTTP calls of uploads and downloads."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

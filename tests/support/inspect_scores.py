@@ -1,7 +1,5 @@
 """Completions, and the score that inspect_ai gets from a scorer of ours."""
 
-from __future__ import annotations
-
 ROWS: list[tuple[str, str, str | list[str], str, str, str | None]] = [
     # scorer, completion, gold, stop reason -> value, reason
     ("numeric_equality", "ANSWER: 711", "11", "stop", "I", "wrong value"),

@@ -3,8 +3,6 @@
 Each holds the names that our modules import. tests/peers runs the same modules with the libraries.
 """
 
-from __future__ import annotations
-
 import enum
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """A tokenizer whose tokens join "=" with what is beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -1,7 +1,5 @@
 """Requests to models, and what they answer."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Compute outcomes of a scorer on many texts, in one batch for scorers of a library."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

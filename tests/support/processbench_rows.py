@@ -1,7 +1,5 @@
 """Rows of ProcessBench made for a test, in place of the published ones."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Renders the prompts of a protocol by its name, and their text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gradeschool import Problem, Prompt, get_protocol, load_dataset

@@ -1,7 +1,5 @@
 """Real completions with the faults that files have, for tests of scoring in a stream."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from itertools import islice

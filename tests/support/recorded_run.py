@@ -1,7 +1,5 @@
 """A run of recorded completions, and its accuracy as it is shown."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

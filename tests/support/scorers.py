@@ -1,7 +1,5 @@
 """Scorers and reward functions as people write them, faults included, for tests of the audit."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

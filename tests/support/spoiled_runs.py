@@ -1,7 +1,5 @@
 """Runs of a model that is right in 9 of 10 problems, made wrong on purpose."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterator

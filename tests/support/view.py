@@ -1,7 +1,5 @@
 """A running `gradeschool view` over two runs of the shipped sample."""
 
-from __future__ import annotations
-
 import http.client
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Questions and solutions as tokens; labels; the items of a training."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

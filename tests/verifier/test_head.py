@@ -1,7 +1,5 @@
 """Heads: reading solutions, saving, the reserved token, the probe, the exported classifier."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Scorers that are asked: reward models behind a server, critics."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from math import log

@@ -1,7 +1,5 @@
 """The losses against a reference that computes one token at a time."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

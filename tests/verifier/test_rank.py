@@ -1,7 +1,5 @@
 """Selections among completions, a whole ranking, and the file of scores."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The recipe: its stages, its figures' stages, and a small one from nothing to its report."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

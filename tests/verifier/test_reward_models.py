@@ -1,7 +1,5 @@
 """Reward models in the published forms: tiny random ones against what their model cards compute."""
 
-from __future__ import annotations
-
 import json
 import re
 from copy import deepcopy

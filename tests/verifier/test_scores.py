@@ -1,7 +1,5 @@
 """Scorers: GGUF files and folders, the shipped verifier, reductions, bad files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """ProcessBench: its metric by hand; thresholds, critics' votes, files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

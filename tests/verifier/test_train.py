@@ -1,7 +1,5 @@
 """Trainings through the commands: resumed, early stopped, with adapters, refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Stories: choices, quantities, sentences that agree, annotations that are checked."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Filters and metrics of the tasks for lm-eval."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
