@@ -273,6 +273,24 @@ def test_markdown_is_a_table_of_runs(gradeschool: Command, answers: Path, tmp_pa
     assert "<p>The runs are not compared: the runs judge different problems: 2 only in" in html
 
 
+def test_what_is_said_of_a_file_stands_with_its_figures(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    said = "12 of 12 texts of 'cut' end at exactly 80 characters, which looks cut; score the whole"
+    path = written(tmp_path / "cut.jsonl", *(
+        {"question": f"What is {n} + {n}?", "gold": str(2 * n),
+         "response": f"We add the number {n} to itself, once and for all. ".ljust(80, ".")}
+        for n in range(12)
+    ))  # fmt: skip
+    said = said.replace("'cut'", repr(str(path)))
+    page = report(gradeschool, tmp_path / "a.html", path, "--scorer", "openai/2021")
+    assert f'<p class="note advice">{said} texts.</p>' in unescape(page)
+    lines = report(gradeschool, tmp_path / "a.md", path, "--scorer", "openai/2021")
+    assert "end at exactly 80 characters, which looks cut; score the whole texts.\n" in lines
+    scored = gradeschool("score", path, "--scorer", "openai/2021", "--json").json()
+    assert f"{said} texts" in scored["messages"]
+
+
 @settings(max_examples=30)
 @given(TEXTS)
 def test_a_markdown_cell_is_text(text: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from gradeschool import Problem, judge
 from gradeschool.errors import InputError
 from gradeschool.verdict import Answer, Outcome, Verdict
-from tests.support.scorers import by_number, by_solution, last_word, of_trl
+from tests.support.scorers import by_number, by_solution, in_words, last_word, of_trl
 
 ROW = {"question": "How many minutes does she need?", "answer": "2*60=120\n#### 120"}
 HOURS = "She needs 2 hours (120 minutes)."
@@ -81,10 +81,13 @@ def test_judge_reads_the_last_message_of_the_assistant() -> None:
 @pytest.mark.parametrize("scorer", [last_word, "tests/support/scorers.py:last_word"])
 def test_judge_takes_a_function_of_ones_own(scorer: Any) -> None:
     assert judge("it is 18", "18", scorer).correct
-    assert judge("18 it is", "18", scorer).reason == (
-        "the scorer fails: returned 'is', which has no number; return True or False, or the answer "
-        "as a text, and None for no answer"
-    )
+    assert judge("18 it is", "18", scorer).reason.endswith("last_word returned: 'is' is not '18'")
+
+
+def test_a_verdict_in_words_is_no_answer() -> None:
+    verdict = judge("it is 18", "18", in_words)
+    assert verdict.outcome is Outcome.ERROR
+    assert "returned 'correct', no number and no part of the text" in verdict.reason
 
 
 @pytest.mark.parametrize("scorer", [by_solution, by_number, of_trl])

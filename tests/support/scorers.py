@@ -25,6 +25,10 @@ def last_word(completion: str, gold: str) -> str | None:
     return words[-1] if words else None
 
 
+def in_words(completion: str, gold: str) -> str:
+    return "correct" if completion.endswith(gold) else "wrong"
+
+
 def ends_with(completion: str, gold: str) -> bool:
     """The suffix bug."""
     numbers = NUMBER.findall(completion)

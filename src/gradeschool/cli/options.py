@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 32  # columns for the names of a list, at least
 SHOW = "?"  # --columns without a value
 READING = "gradeschool.reading"  # key of the reading options in a context
+MESSAGES = "gradeschool.messages"  # likewise, of what was said on stderr
 MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -266,8 +267,11 @@ def with_pipes(message: str) -> str:
 
 
 def warn(message: str) -> None:
-    """Print a message on stderr, with control characters escaped."""
-    say(f"gradeschool: {with_pipes(message)}", err=True)
+    """Print a message on stderr, with control characters escaped; `print_json` prints it too."""
+    said = with_pipes(message)
+    if context := click.get_current_context(silent=True):
+        context.meta.setdefault(MESSAGES, []).append(said)
+    say(f"gradeschool: {said}", err=True)
 
 
 def is_own_function(scorer: str) -> bool:
@@ -312,9 +316,16 @@ def exit_for_faults(faults: int) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print a JSON value on stdout, in ASCII so that any string can be written."""
+    """Print a JSON value on stdout, in ASCII so that any string can be written.
+
+    An object gets what the command has said on stderr, as "messages".
+    """
     import json
 
+    context = click.get_current_context(silent=True)
+    said = context.meta.get(MESSAGES) if context else None
+    if said and isinstance(value, dict):
+        value = {**value, "messages": said}
     say(json.dumps(value, indent=2))
 
 

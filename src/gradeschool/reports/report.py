@@ -213,6 +213,11 @@ def judge_run(
     )
 
 
+def _sentence(note: str) -> str:
+    """Return what is said of a file as a sentence."""
+    return f"{note[:1].upper()}{note[1:]}{'' if note.endswith('?') else '.'}"
+
+
 def sent_prompts(manifest: Mapping[str, Any], warn: Warn) -> Mapping[str, Prompt]:
     """Return the prompts that were sent, by the key of the completion, a digest of the prompt.
 
@@ -376,7 +381,7 @@ def _run_values(judged: Judged) -> dict[str, Any]:
         "removed": score.n - score.platinum.n if score.platinum else 0,
         "flags": flags,
         "disagrees": flags is not None and disagrees(flags),
-        "notes": judged.source.notes,
+        "notes": list(map(_sentence, judged.source.notes)),
         "dataset": dataset_title(judged.source.run.dataset),
         "settings": settings,
         # Without finish reasons, a text that looks cut may not be: no advice is given.
@@ -703,7 +708,8 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
             p_value(pair.p_holm) if pair else "",
             *map(str, (forms.truncated, forms.empty, forms.run_on, result.error)),
         ))  # fmt: skip
-        notes += [f"{name}: {note}." for note in judged.source.notes]
+        said = map(_sentence, judged.source.notes)
+        notes += [f"{name}: {markdown_text(note, len(note))}" for note in said]
         if uneven := judged.score.samples:
             notes.append(f"{name}: {uneven[0]} to {uneven[1]} samples a problem; a mean over "
                          "problems.")  # fmt: skip

@@ -82,8 +82,8 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     and the gold, the problem or both (`worker.Call`). True or a number from ACCEPTED to 1 is
     correct, a smaller one from -1 on is wrong; a text is the extracted answer, which is compared
     with the gold as a number; None and an empty text are no answer. Whatever else happens is an
-    error of this row, such as a text without a number. After MOST_HANGS calls that hang, the
-    function is called no more.
+    error of this row, such as a text without a number that is no part of the completion. After
+    MOST_HANGS calls that hang, the function is called no more.
     """
     called = UserFunction(function)
     try:
@@ -111,12 +111,12 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
             value = LibraryAnswer(reply.shown, reply.score >= ACCEPTED)
             return Answer(reply.shown, value, None, how)
         if reply.text:
-            if not has_number(reply.text) and has_number(reference):
-                raise ScorerFailure(
-                    f"returned {reply.shown}, which has no number; return True or False, or the "
-                    "answer as a text, and None for no answer"
-                )
             start = text.rfind(reply.text)
+            if start < 0 and not has_number(reply.text) and has_number(reference):  # a verdict
+                raise ScorerFailure(
+                    f"returned {reply.shown}, no number and no part of the text; return True or "
+                    "False, or the answer as a text, and None for no answer"
+                )
             span = None if start < 0 else (start, start + len(reply.text))
             return Answer(reply.text, reply.text, span, how)
         if reply.text is None and reply.shown != "None":

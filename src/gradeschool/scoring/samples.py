@@ -28,13 +28,14 @@ class Run:
     """The samples of one run, in the order of the file; `faults` counts unusable rows.
 
     dataset: the name of the dataset of its problems, OWN_PROBLEMS for the file's own, "" if
-    unknown.
+    unknown. notes: what is to be said of the file with every figure of the run.
     """
 
     name: str
     samples: list[Sample] = field(default_factory=list)
     faults: int = 0
     dataset: str = ""
+    notes: tuple[str, ...] = ()
 
     def problems(self) -> Iterator[Problem | None]:
         """Yield the problem of each sample, None for a row without one."""

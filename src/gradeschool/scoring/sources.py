@@ -233,7 +233,7 @@ def no_such_run(file: str, run: str, runs: Iterable[str]) -> InputError:
 class SourceRun(NamedTuple):
     """A run with its file or folder, and the content of its run.json, {} if there is none.
 
-    notes: what `folder_notes` says about its folder.
+    notes: those of the run, and what `folder_notes` says about its folder.
     """
 
     run: Run
@@ -252,9 +252,17 @@ def load_runs(path: Path, options: ReadOptions, warn: Warn) -> list[Run]:
     samples = [sample for batch in source.batches() for sample in batch]
     name = run_of_unnamed({sample.run for sample in samples}, source.run)
     samples = [sample._replace(run=name) if sample.run == UNNAMED else sample for sample in samples]
+    notes: list[str] = []
+
+    def note(message: str) -> None:
+        notes.append(message)
+        warn(message)
+
     for warning in source.conclude():
-        warn(warning)
-    runs = collect(samples, source.dataset.name, source.name, warn)
+        note(warning)
+    runs = collect(samples, source.dataset.name, source.name, note)
+    for run in runs:
+        run.notes = tuple(notes)
     if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
         # Samples are stored as they arrive. Those without a problem come last.
         places = {problem.id: place for place, problem in enumerate(source.dataset.problems)}
@@ -294,8 +302,8 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
         path = Path(file)
         runs = load_runs(path, options.for_file(number, len(files)), warn)
         stored = sum(len(run.samples) - run.faults for run in runs)
-        facts = path, manifest_of(path), folder_notes(path, stored, warn)
-        loaded[file] = [SourceRun(run, *facts) for run in runs]
+        manifest, notes = manifest_of(path), folder_notes(path, stored, warn)
+        loaded[file] = [SourceRun(run, path, manifest, (*run.notes, *notes)) for run in runs]
     chosen: list[SourceRun] = []
     for spec in specs:
         file, name = split_run(spec)
