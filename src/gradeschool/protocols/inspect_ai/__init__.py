@@ -23,7 +23,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from gradeschool.answers.search import once_per_text
+from gradeschool.answers.search import NO_DIGITS, once_per_text
 from gradeschool.protocols import (
     Answer,
     Scorer,
@@ -38,7 +38,7 @@ ESCAPED = re.compile(r"\\([$,£€*_])")
 DROPPED = str.maketrans("", "", "$,£€*_")
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
-NEAR_END = 16  # words, which contain most last numbers
+NEAR_END, NEAR_CHARACTERS = 16, 128  # words and characters, which contain most last numbers
 LONGEST = 1000  # characters returned of an extracted answer
 TRIMMED = "!?:;()[]{}'\"`"
 ASCII_DIGIT = re.compile(r"[0-9]")
@@ -70,6 +70,16 @@ def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> A
 @once_per_text
 def last_possible_number(text: str) -> NumericWord | None:
     """Return the last word that may be a number in some version, without its value."""
+    tail = text[-NEAR_CHARACTERS:]
+    start, before = len(tail) if tail.isascii() else 0, len(text) - len(tail)
+    while end := len(tail[:start].rstrip(NO_DIGITS)):  # the words with a digit
+        start = max(tail.rfind(" ", 0, end), tail.rfind("\n", 0, end)) + 1
+        word = tail[start:].split(None, 1)[0]
+        cut = before and not start
+        if cut or len(word) < end - start or not tail.startswith(word, start):  # other white space
+            break
+        if not NO_NUMBER.search(word):
+            return NumericWord(word, before + start, "")
     return last_word_with(text, lambda word: None if is_no_number(word) else "")
 
 
