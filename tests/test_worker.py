@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from gradeschool import worker
+from gradeschool.process import stop_flag
 from gradeschool.worker import CHILDREN, Child, WorkerFailure, call
 
 # What a busy machine may take for a bound of five seconds of computing.
@@ -235,3 +236,20 @@ def test_a_forked_process_has_children_of_its_own(module: str) -> None:
     forked, [first, second] = map(json.loads, out.splitlines())
     assert (forked[0], first[0], second[0]) == (1, 1, 2)
     assert first[1] == second[1] != forked[1]
+
+
+# Signals
+
+
+def send(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_interrupt_sets_the_flag_and_the_second_raises(number: int) -> None:
+    with stop_flag() as flag:
+        before = flag.is_set()
+        send(number)
+        assert (before, flag.is_set()) == (False, True)
+        with pytest.raises(KeyboardInterrupt):
+            send(number)

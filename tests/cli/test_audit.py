@@ -50,26 +50,6 @@ def test_a_scorer_as_json(gradeschool: Command) -> None:
     assert period["recipe"] == "'#### 1.'"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "neither a function nor a scorer is given; give MODULE:FUNCTION or --scorer NAME"),
-        ((ENDS_WITH, "--scorer", "openai/2021"), "both a function and a scorer are given"),
-        (("--scorer", "openai/2022"), "no scorer is called 'openai/2022'; did you mean"),
-        ((ENDS_WITH, "--allow", "slwo"), "no class or kind of finding is called 'slwo'"),
-        (("scorers",), "'scorers' does not name a function"),
-    ],
-)
-def test_bad_input_is_a_message_and_status_2(
-    gradeschool: Command, arguments: tuple[str, ...], message: str
-) -> None:
-    ended = gradeschool("audit", *arguments)
-    assert ended.status == 2
-    assert message in ended.err
-    assert "Traceback" not in ended.err
-    assert ended.out == ""
-
-
 @pytest.mark.slow
 def test_a_function_is_imported_from_the_working_folder_and_from_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

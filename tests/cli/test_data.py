@@ -52,13 +52,6 @@ def test_a_wrong_digest_is_told(
         assert "is not the gsm8k dataset: its SHA-256 is" in result.err
 
 
-def test_an_unknown_dataset(gradeschool: Command) -> None:
-    """The message names those that are near."""
-    result = gradeschool("data", "fetch", "gsm8")
-    assert result.status == 2
-    assert result.err.startswith("gradeschool: no dataset is called 'gsm8'; did you mean gsm8k")
-
-
 def test_right_texts_end_in_the_gold(gradeschool: Command, tmp_path: Path) -> None:
     """Else the text of a chat, or what follows a number, would be read as the gold."""
     (tmp_path / "sums.jsonl").write_text('{"question": "1 + 1?", "answer": "#### 2"}\n', "utf-8")

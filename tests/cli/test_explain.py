@@ -99,25 +99,3 @@ def test_files_and_scorers_may_be_in_any_order(
     words = {"F": str(answers(tmp_path)), "A": TWO[1], "B": TWO[0]}
     result = gradeschool("explain", *(words.get(word, word) for word in order), *SAMPLE)
     assert "differ on 3 of 5 completions" in result.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["F", "--scorer", TWO[0], "multi"], "no scorer is called 'multi'; did you mean multi-"),
-        (["F", "G", "--scorer", *TWO], "explain reads one file at a time, not "),
-        (["--scorer", *TWO], "no file is given, only scorers"),
-        (["nope.jsonl", "--scorer", *TWO], "'nope.jsonl' does not exist"),
-        (["F#x", "--scorer", *TWO], "{F!r} contains no run 'x'; it contains '{F}#answers'"),
-        (["F", "--problem", "zzz"], "no completion answers the problem 'zzz'; give an id"),
-        (["F", "--flags"], "{F!r} has no verdicts of its own"),
-    ],
-)
-def test_bad_arguments_are_refused_in_one_line(
-    gradeschool: Command, tmp_path: Path, arguments: Sequence[str], message: str
-) -> None:
-    words = {"F": str(answers(tmp_path)), "G": str(answers(tmp_path, name="b.jsonl"))}
-    words["F#x"] = f"{words['F']}#x"
-    result = gradeschool("explain", *(words.get(word, word) for word in arguments), *SAMPLE)
-    assert result.status == 2
-    assert result.err.splitlines()[-1].startswith(f"gradeschool: {message.format(**words)}")

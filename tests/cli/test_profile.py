@@ -1,9 +1,18 @@
 """`gradeschool profile -m`: the model is asked, the runs are stored, the profile is printed."""
 
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from gradeschool.cli.profile import paired_problems, profile_jobs
+from gradeschool.datasets.load import load_dataset
+from gradeschool.errors import InputError
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_protocol
+from gradeschool.runs.job import Job, RunPlan, facts_of, recorded_plan
 from tests.support.command import Command
 from tests.support.fault_server import fault_server, status
 
@@ -42,26 +51,6 @@ def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
     assert gradeschool("runs", "verify", folders[0]).status == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "give either the runs of a profile or -m MODEL"),
-        (("a", "b", "-n", "3"), "--limit applies only with -m MODEL"),
-        (("a", "b", "--quiet", "--batch"), "--batch applies only with -m MODEL"),
-        (("a", "b", "-d", "gsm8k", "-d", "aime:2025"), "-d is given 2 times; runs have one"),
-        (("-m", "tiny", "-d", "sample"), "only one set: 'sample'"),
-        (("-m", "tiny", "-d", "gsm8k", "-d", "mgsm:xx"), "no dataset is called 'mgsm:xx'"),
-        (("-m", "tiny", "-o", "x.doc"), "the page cannot be written as 'x.doc'"),
-    ],
-)
-def test_what_cannot_be_is_refused_before_anything_is_sent(
-    arguments: tuple[str, ...], message: str, gradeschool: Command
-) -> None:
-    ended = gradeschool("profile", *arguments)
-    assert ended.status == 2
-    assert message in ended.err and "Traceback" not in ended.err
-
-
 def test_a_run_that_stopped_has_no_profile(gradeschool: Command, tmp_path: Path) -> None:
     """The key expires in the second run; a sample of the first run has failed too."""
     sets = ("-d", "fresh:1:test:6", "-d", "fresh:1:test-numbers:6", "--connections", 1)
@@ -76,3 +65,139 @@ def test_a_run_that_stopped_has_no_profile(gradeschool: Command, tmp_path: Path)
                            "--price", "0/1000000", "--max-cost", 20, "-o", page)  # fmt: skip
         assert (paid.status, paid.out) == (3, ""), paid.err
     assert not page.exists()
+
+
+# Its lines, sentence and figure
+
+
+Write = Callable[[str, Sequence[bool], Sequence[Mapping[str, str]]], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path, gradeschool: Command) -> Write:
+    """Write a dataset of variations, and a run folder of it."""
+
+    def run(name: str, corrects: Sequence[bool], metas: Sequence[Mapping[str, str]]) -> Path:
+        dataset, completions = tmp_path / f"{name}.jsonl", tmp_path / f"{name}-answers.jsonl"
+        rows = [
+            {"question": f"What is {name} {index}?", "answer": str(7 * index), **meta}
+            for index, meta in enumerate(metas)
+        ]
+        dataset.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        answers = [
+            {"index": index, "run": name, "completion": f"#### {7 * index if correct else -1}"}
+            for index, correct in enumerate(corrects)
+        ]
+        completions.write_text("".join(f"{json.dumps(row)}\n" for row in answers))
+        folder = tmp_path / name
+        ended = gradeschool("eval", "-m", f"recorded/{completions}", "-p", "zero-shot/chat",
+                            "-d", dataset, "-o", folder, "--quiet")  # fmt: skip
+        assert ended.status == 0, ended.err
+        return folder
+
+    return run
+
+
+def test_the_command_prints_a_line_for_each_set_and_says_what_it_shows(
+    gradeschool: Command, write: Write, tmp_path: Path
+) -> None:
+    seeds = [{"seed": str(index)} for index in range(30)]
+    original = write("gsm", [True] * 30, [{}] * 30)
+    varied = write("varied", [index >= 12 for index in range(30)], seeds)
+    page = tmp_path / "profile.html"
+    ended = gradeschool("profile", original, varied, "-o", page, columns=120)
+    assert ended.status == 0, ended.err
+    assert "the same 30 problems as" in ended.out
+    assert "60.0 % (-40.0 points" in ended.out and "significantly lower" in ended.out
+    assert 'class="whisker"' in page.read_text("utf-8")
+    result = gradeschool("profile", original, varied, "--json").json()
+    [entry] = result["sets"]
+    assert (entry["seed_problems"], entry["difference"]) == (30, pytest.approx(-0.4))
+    assert result["original"]["accuracy"] == 1.0
+    assert len(result["sentences"]) == 1
+
+
+def test_a_scorer_that_fails_on_texts_has_no_accuracy(
+    gradeschool: Command, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "own.py").write_text("def f(text, gold):\n    return gold in text or 1 / 0\n")
+    gradeschool.monkeypatch.chdir(tmp_path)
+    original = write("gsm", [n != 3 for n in range(10)], [{}] * 10)
+    varied = write("varied", [True] * 10, [{"seed": str(n)} for n in range(10)])
+    words = ("profile", original, varied, "--scorer", "own.py:f")
+    ended = gradeschool(*words)
+    assert "own.py:f fails on 1 completion of 'gsm.jsonl'" in ended.err
+    assert (ended.status, "gsm.jsonl: 90.00 to 100.00 %" in ended.out) == (3, True)
+    figures = gradeschool(*words, "--json").json()["original"]
+    assert (figures["accuracy"], figures["accuracy_bounds"]) == (None, [0.9, 1.0])
+
+
+# Which problems are asked, and that folders keep what they hold
+
+
+def problems(name: str, seeds: list[str], **meta: str) -> list[Problem]:
+    """One problem for each seed; "" varies none."""
+    return [
+        Problem(str(index), f"{name} {index}?", "1", "#### 1", {"seed": seed, **meta})
+        for index, seed in enumerate(seeds)
+    ]
+
+
+def test_the_problems_that_most_sets_vary_are_asked() -> None:
+    original = problems("original", [""] * 10)
+    first, second = problems("first", ["7", "3", "9"]), problems("second", ["9", "3", "1"])
+    other = problems("other", [""] * 10)
+    chosen = paired_problems([original, first, second, other], 2)
+    assert [[problem.id for problem in each] for each in chosen] == [
+        ["3", "9"], ["1", "2"], ["1", "0"], ["0", "1"],
+    ]  # fmt: skip
+    assert [len(each) for each in paired_problems([original, first, second, other], None)] == [
+        10, 3, 3, 10,
+    ]  # fmt: skip
+
+
+def test_variations_of_a_seed_are_taken_in_turn() -> None:
+    original = problems("original", [""] * 4)
+    kinds = ("numbers", "words", "facts", "steps")
+    varied = [
+        Problem(f"{seed}-{kind}", f"{seed} {kind}?", "1", "#### 1",
+                {"seed": str(seed), "perturbation": kind})
+        for seed in range(4) for kind in kinds
+    ]  # fmt: skip
+    _, four = paired_problems([original, varied], 4)
+    assert Counter(problem.meta["seed"] for problem in four) == Counter("0123")
+    assert Counter(problem.meta["perturbation"] for problem in four) == Counter(kinds)
+    two, eight = paired_problems([original[:2], varied], 8)
+    assert (len(two), len(eight)) == (2, 8)
+
+
+def test_a_plan_over_some_problems_has_the_prompts_of_the_whole_run(data: Path) -> None:
+    """lm-eval draws other examples for each problem, in the order of the dataset."""
+    protocol = get_protocol("lm-eval/gsm8k")
+    dataset, shots = load_dataset("gsm8k"), load_dataset("gsm8k:train")
+    whole = RunPlan(protocol, dataset, dataset.problems[:9], shots, protocol.decoding, 1)
+    some = RunPlan(protocol, dataset, dataset.problems[3:9:2], shots, protocol.decoding, 1)
+    assert [request.key for request in some.requests("model")] == [
+        request.key for request in whole.requests("model")[3:9:2]
+    ]
+
+
+def test_run_json_names_problems_that_are_not_the_first() -> None:
+    protocol, dataset = get_protocol("zero-shot/chat"), load_dataset("sample")
+    plan = RunPlan(protocol, dataset, dataset.problems[5:7], None, protocol.decoding, 1)
+    fields = {**facts_of(plan), "problems": 2, "samples": 1, "problem_ids": ["5", "6"]}
+    assert recorded_plan(json.loads(json.dumps(fields))) == plan
+
+
+@pytest.mark.slow
+def test_a_folder_keeps_the_problems_that_it_holds(tmp_path: Path) -> None:
+    [first, _] = profile_jobs(Job("tiny"), ("sample", "fresh:1"), tmp_path)
+    plan = first.plan
+    first.folder.mkdir()
+    fields = {**facts_of(plan), "problems": 2, "samples": 1, "problem_ids": ["40", "41"]}
+    (first.folder / "run.json").write_text(json.dumps(fields))
+    [again, _] = profile_jobs(Job("tiny", limit=3), ("sample", "fresh:1"), tmp_path)
+    assert [problem.id for problem in again.plan.problems] == ["0", "1", "2", "40", "41"]
+    (first.folder / "run.json").write_text('{"problems": "many"}')
+    with pytest.raises(InputError, match="cannot be continued"):
+        profile_jobs(Job("tiny", limit=3), ("sample", "fresh:1"), tmp_path)

@@ -70,19 +70,6 @@ def test_a_vote_is_shown(gradeschool: Command) -> None:
     assert "votes '[invalid]', which may win" in shown
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["lm-eval/gsm9k"], "no protocol or scorer is called 'lm-eval/gsm9k'; did you mean"),
-        (["openai/2021", "-d", "nope"], "no dataset is called 'nope'"),
-    ],
-)
-def test_what_is_not_there(gradeschool: Command, words: list[str], message: str) -> None:
-    result = gradeschool("protocols", "show", *words)
-    assert (result.status, result.out) == (2, "")
-    assert result.err.startswith(f"gradeschool: {message}")
-
-
 @pytest.mark.slow
 def test_without_the_data_everything_but_the_prompt_is_shown(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -149,21 +136,6 @@ def test_protocols_of_two_datasets_are_shown_on_the_same_problem(
     shown = gradeschool("protocols", "diff", *names).out
     assert " dataset  gsm8k              gsm8k-platinum " in shown
     assert "the prompts of problem 0 of gsm8k are the same" in shown
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["openai/2021", "multi-pattern"], "'multi-pattern' is a scorer; give two protocols"),
-        (["lm-eval/gsm8k", "nope"], "no protocol or scorer is called 'nope'"),
-    ],
-)
-def test_what_cannot_be_compared(
-    gradeschool: Command, words: list[str], message: str, data: Path
-) -> None:
-    result = gradeschool("protocols", "diff", *words)
-    assert result.status == 2
-    assert result.err.startswith(f"gradeschool: {message}")
 
 
 # Shots and chats

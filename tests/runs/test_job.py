@@ -44,24 +44,6 @@ def test_the_protocols_own_dataset_is_not_in_the_folders_name() -> None:
     assert folder == "runs/sample-handwritten-chat_zero-shot-chat"
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"max_cost": 5.0}, "--max-cost 5.0 needs the price of tokens; give --price"),
-        ({"batch": True}, "has no batches; leave --batch out"),
-        ({"samples": 2, "temperature": 0.0}, "temperature"),
-        ({"calculator": True}, "cannot be used with the chat zero-shot/chat"),
-        ({"model": "anthropic/x", "protocol": "zero-shot/cot"}, "anthropic answers only chats"),
-        ({"protocol": "absent"}, "no protocol is called 'absent'"),
-        ({"dataset": "gsm8k", "max_cost": 1.0}, "give --price"),  # before it is fetched
-    ],
-)
-def test_contradicting_settings_are_refused(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError) as refused:
-        prepare(job(**settings))
-    assert message in str(refused.value)
-
-
 def test_settings_that_are_not_given_are_the_protocols() -> None:
     name = "zero-shot/cot"
     usual = get_protocol(name).decoding
