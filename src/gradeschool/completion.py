@@ -178,7 +178,8 @@ IN_REASONING = "no answer: all text is in the reasoning field"
 CUT_BY_STOP = "no answer: a stop string cut all of the text"
 ENDED_AT_ONCE = "no answer: the model ended its turn at once"
 REMEDIES = {
-    IN_THINKING: "give a larger --max-tokens, a lower --reasoning-effort, or --thinking off",
+    IN_THINKING: "give a larger --max-tokens if the server allows so many, a lower "
+    "--reasoning-effort, or --thinking off",
     IN_REASONING: "give --thinking off, or start the server without its reasoning parser",
     CUT_BY_STOP: 'give other stop strings with --stop, or --stop "" for none',
     ENDED_AT_ONCE: "give a chat protocol for a chat model, a completion protocol for a base model; "

@@ -130,7 +130,7 @@ def test_a_refused_request_needs_a_change_first(gradeschool: Command, tmp_path: 
     with fault_server(refuses) as server:
         ended = gradeschool("eval", "-m", f"{server.url}/m", "-d", problems, "-o", tmp_path / "run")
     assert ended.status == 3
-    assert "change what it names, then run the command again" in ended.err
+    assert "change what the server names, then run the command again" in ended.err
 
 
 def test_a_scorer_that_fails_is_named_and_ends_with_3(gradeschool: Command, tmp_path: Path) -> None:

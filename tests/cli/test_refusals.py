@@ -25,6 +25,7 @@ MISTAKES = {
     "eval -m http://127.0.0.1:9/v1/m?api_key=k -d sample": "contains a user name, password, query",
     "compare a b --margin 2": "--margin needs --not-worse-than or --gate",
     "compare a b --not-worse-than c --max-failures 2": "--max-failures needs --gate",
+    "score s3://here/a.jsonl": "'s3://here/a.jsonl' is an address, which is not read",
     "score empty": "'empty' has no completions.jsonl",
     "score bytes.gz": "'bytes.gz' is a damaged gzip file",
     "export a b --to parquet -o x.parquet": "one run is exported at a time; given: 'a', 'b'",

@@ -44,9 +44,16 @@ def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...]
     ],
 )  # fmt: skip
 def test_retry_after_is_read_in_seconds_and_bounded(header: str, seconds: float | None) -> None:
-    error = classify(429, {"retry-after": header}, b"", "http://x")
+    error = classify(429, {"retry-after": header}, b"", "http://x", has_key=True)
     assert isinstance(error, TransientError)
     assert error.retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    ("has_key", "said"), [(True, "refuses the API key"), (False, "no API key was sent: set")]
+)
+def test_a_refusal_says_whether_a_key_was_sent(has_key: bool, said: str) -> None:
+    assert said in str(classify(401, {}, b"{}", "http://x", has_key))
 
 
 def chat_reply(content: Any, **choice: Any) -> Reply:

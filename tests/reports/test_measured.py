@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.formats.own_run import manifest_of
+from gradeschool.completion import Completion, Finish, Usage
+from gradeschool.formats.own_run import cut_by_server, manifest_of
 from gradeschool.reports.measured import measured, truncation_advice
 from gradeschool.scoring.score import Forms
 from tests.support.command import Command
@@ -130,7 +131,8 @@ def test_a_lower_limit_of_the_server_is_named(
     limit: int | None, longest: int, server: bool
 ) -> None:
     manifest = {"protocol": {"name": "zero-shot/chat"}, "decoding": {"max_tokens": limit}}
-    advice = truncation_advice(manifest, Forms(100, 0, 20, 0, 0), longest)
+    answers = [Completion("k", "p", 0, "so", Finish.LENGTH, Usage(None, longest))]
+    advice = truncation_advice(manifest, Forms(100, 0, 20, 0, 0), cut_by_server(manifest, answers))
     assert (f"the longest after {longest} of" in advice) is server
     assert ("does not raise" in advice) is server
 

@@ -299,7 +299,7 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
     causes = [*results["errors"], *([evaluation.fatal.cause] if evaluation.fatal else ())]
     again = "run the same command again"
     if any(each.startswith("http 4") and each not in ASK_AGAIN for each in causes):
-        again = "the server refuses such requests: change what it names, then run the command again"
+        again = "change what the server names, then run the command again"
     if evaluation.fatal is not None:
         status = 2
         texts.append(f"the run stopped: {evaluation.fatal}; {again} to resume")
@@ -352,13 +352,13 @@ def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
 
 def _remarks(evaluation: Evaluation, manifest: dict[str, Any]) -> list[str]:
     """Return what is said of a run beside its score: cut texts, the judge, the looks of --until."""
-    from gradeschool.formats.own_run import longest_truncated
+    from gradeschool.formats.own_run import cut_by_server, stored_completions
     from gradeschool.reports.measured import truncation_advice
 
     texts, results = [], evaluation.results
     if (forms := evaluation.score.forms) is not None:
-        longest = longest_truncated(evaluation.folder) if forms.truncated else None
-        texts.append(truncation_advice(manifest, forms, longest))
+        stored = stored_completions(evaluation.folder).values() if forms.truncated else ()
+        texts.append(truncation_advice(manifest, forms, cut_by_server(manifest, stored)))
     if (judge := results.get("judge")) is not None:
         verdicts = ", ".join(f"{judge[key]} {key.replace('_', ' ')}"
                              for key in ("correct", "wrong", "no_answer", "error"))  # fmt: skip

@@ -44,12 +44,16 @@ def command() -> None:
 @click.option("--all", "whole", is_flag=True, help="List every protocol, scorer and vote.")
 @cli.json_option
 def list_command(words: tuple[str, ...], whole: bool, as_json: bool) -> None:
-    """List the harnesses, or the protocols, scorers and votes with these words in their line."""
+    """List the harnesses, or the protocols, scorers and votes with these words in their name.
+
+    If no name has them, or with --all, those with them in their line.
+    """
     from gradeschool.protocol import Protocol
     from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
     from gradeschool.scorer import Scorer
 
     lists: dict[str, list[dict[str, Any]]] = {}
+    lower = [word.lower() for word in words]
     registered: Sequence[Mapping[str, Any]] = (all_protocols(), all_scorers(), all_votes())
     for kind, every in zip(TITLES, registered, strict=True):
         lists[kind] = []
@@ -63,8 +67,13 @@ def list_command(words: tuple[str, ...], whole: bool, as_json: bool) -> None:
             elif isinstance(one, Scorer):
                 row["extra"] = one.extra or None
             line = f"{one.name} {one.summary} {getattr(one, 'dataset', '')}".lower()
-            if all(word.lower() in line for word in words):
+            if all(word in line for word in lower):
                 lists[kind].append(row)
+    named = {kind: [row for row in rows if all(word in row["name"].lower() for word in lower)]
+             for kind, rows in lists.items()}  # fmt: skip
+    others = sum(map(len, lists.values())) - sum(map(len, named.values()))
+    if not whole and any(named.values()):
+        lists = named
     if as_json:
         cli.print_json(lists)
     elif not any(lists.values()):
@@ -79,6 +88,8 @@ def list_command(words: tuple[str, ...], whole: bool, as_json: bool) -> None:
             ]
             for kind, rows in lists.items() if rows
         })  # fmt: skip
+        if lists is named and others:
+            say(f"\n{others} more have it in their line: --all {' '.join(words)}")
     else:
         _print_harnesses(lists)
 
@@ -99,7 +110,7 @@ def _print_harnesses(lists: Mapping[str, Sequence[Card]]) -> None:
         names.append(", ".join(sorted(filter(None, datasets))))
     for line, name in zip(aligned(rows), names, strict=True):
         say(f"{line}  {name}"[: cli.stdout_width()].rstrip())
-    say("\nWith a WORD: those with it in their line; with --all: every one.\n"
+    say("\nWith a WORD: those with it in their name; with --all: every one.\n"
         "`gradeschool protocols show NAME` shows all about one.")  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from gradeschool.atomic import open_regular
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.samples import Reference, Sample
+from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import Row, parse_line
 from gradeschool.masking import masked
 from gradeschool.percentages import count
@@ -32,6 +33,7 @@ ROW_SCHEMA = 1
 CHANGED = "was changed after it was stored"
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 # The identity of a model on a server has an address; a local model is always the requested one.
+SERVER_CUTS = 0.9  # share of the limit on tokens; a shorter text was not cut by it
 HAS_ADDRESS = re.compile(r" at https?://")
 # What servers append to the name of a model for the version that answered.
 SNAPSHOT = re.compile(r":.+|-(?:v?\d[\d.]*(?:-\d+)*(?:-preview)?|latest)")
@@ -282,12 +284,20 @@ def stored_completions(folder: Path) -> dict[str, Completion]:
     return latest(completion for completion in rows if completion is not None)
 
 
-def longest_truncated(folder: Path) -> int | None:
-    """Return the tokens of a run's longest truncated completion, None if not all are known."""
-    tokens = [each.usage.completion_tokens for each in stored_completions(folder).values()
+def cut_by_server(
+    manifest: Mapping[str, Any], completions: Iterable[Completion | Sample]
+) -> int | None:
+    """Return the tokens of the longest truncated completion of a run if the server cut it.
+
+    None if it has nearly as many tokens as the run allows, or if not all are known.
+    """
+    limit = mapping(manifest.get("decoding")).get("max_tokens")
+    tokens = [each.usage.completion_tokens for each in completions
               if each.finish is Finish.LENGTH]  # fmt: skip
     known = [count for count in tokens if count is not None]
-    return max(known) if known and len(known) == len(tokens) else None
+    if not known or len(known) < len(tokens) or not isinstance(limit, int):
+        return None
+    return max(known) if max(known) < SERVER_CUTS * limit else None
 
 
 def completions_file(path: Path) -> Path:

@@ -7,6 +7,7 @@ plain rows, which have the columns `PLAIN_ROWS`. Any other table is read by its 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
@@ -42,6 +43,7 @@ BATCH_BYTES = 4 * 2**20  # of texts; a batch ends with the sample that reaches t
 HEAD = 64  # rows that show how a file is read
 LEAST_TEXTS = 64 * 2**20  # characters of a file's texts that may be far more than its bytes
 LONGEST_TEXT = 2 * 2**20  # characters, more than any model writes; scorers take seconds for it
+ADDRESS = re.compile(r"[a-z][a-z0-9]+:/(?=\w)")  # of s3://…, as Path writes it
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
 Fields = Mapping[str, Any]
@@ -236,6 +238,11 @@ def completions_of(path: Path) -> Path:
     try:
         path.stat()  # since Python 3.14, `exists` is False for a file that may not be seen
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: no name of a file
+        if scheme := ADDRESS.match(str(path)):
+            address = f"{scheme[0]}/{str(path)[scheme.end() :]}"
+            raise InputError(
+                f"{address!r} is an address, which is not read; download it and give its path"
+            ) from None
         raise InputError(f"{str(path)!r} does not exist; give the path of a file") from None
     except OSError as error:  # a name that is too long, a folder that may not be entered
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error

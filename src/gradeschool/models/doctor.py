@@ -26,7 +26,7 @@ from gradeschool.models.endpoint import (
     Response,
     with_retries,
 )
-from gradeschool.models.openai_api import BUSY_OR_GATEWAY_STATUSES, NEUTRAL, classify, object_in
+from gradeschool.models.openai_api import BUSY_OR_GATEWAY_STATUSES, NEUTRAL, key_advice, object_in
 from gradeschool.protocol import Protocol
 
 QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
@@ -97,12 +97,13 @@ class Probe(Endpoint):
             response = await self._send("POST", path, sent.encode())
             response.connection.close()
             if response.status in BUSY_OR_GATEWAY_STATUSES:
-                raise classify(response.status, response.headers, response.raw, self.base)
+                raise self.refusal(response)
             return response
 
         status, _, raw, _ = await with_retries(request, STARTING_WAITS, True)
         if status in {401, 403}:
-            raise ModelError(f"http {status}", f"{self.base} refuses the API key")
+            words = f"HTTP {status} from {self.base}: {key_advice(bool(self.key))}"
+            raise ModelError(f"http {status}", words)
         if status != 200:
             return ProbeAnswer(status)
         reply = object_in(raw)

@@ -282,7 +282,7 @@ class Endpoint(Model):
                 break
             more = refused_fields(response.raw, body) if response.status in {400, 422} else None
             if not more:
-                raise classify(response.status, response.headers, response.raw, self.base)
+                raise self.refusal(response)
             refused |= more
         self._refused |= refused
         try:
@@ -351,8 +351,13 @@ class Endpoint(Model):
         response = await self._send(method, path, data, target)
         response.connection.close()
         if response.status != 200:
-            raise classify(response.status, response.headers, response.raw, self.base)
+            raise self.refusal(response)
         return {} if target is not None else object_in(response.raw)
+
+    def refusal(self, response: Response) -> ModelError:
+        """Return the error for a response whose status is not 200."""
+        has_key = bool(self.key or self._headers)
+        return classify(response.status, response.headers, response.raw, self.base, has_key)
 
     async def _find_model(self) -> str:
         """Return the name of the one model that is served.

@@ -283,8 +283,20 @@ def thinking_fields(base: str, thinking: bool | None, effort: str | None) -> dic
     return {**asked, "chat_template_kwargs": {**template, **asked}}
 
 
-def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> ModelError:
-    """Return the error for a status other than 200: retry, fail the sample, or stop the run."""
+def key_advice(has_key: bool) -> str:
+    """Return what to do about a status 401 or 403."""
+    if has_key:
+        return "the server refuses the API key"
+    return "no API key was sent: set GRADESCHOOL_API_KEY, or OPENAI_API_KEY for -m openai/NAME"
+
+
+def classify(
+    status: int, headers: Mapping[str, str], raw: bytes, base: str, has_key: bool
+) -> ModelError:
+    """Return the error for a status other than 200: retry, fail the sample, or stop the run.
+
+    has_key: whether the request had an API key, or other headers of the user.
+    """
     text = raw.decode("utf-8", "replace")
     try:
         shown = _shown(masked_values(json.loads(text)))
@@ -292,7 +304,7 @@ def classify(status: int, headers: Mapping[str, str], raw: bytes, base: str) -> 
         shown = masked(repr(text[:80]))
     cause, message = f"http {status}", f"HTTP {status} from {base}: {shown}"
     if status in {401, 403} or (status == 400 and "api key not valid" in text.lower()):  # Gemini's
-        return FatalModelError(cause, f"{message}; the server refuses the API key")
+        return FatalModelError(cause, f"{message}; {key_advice(has_key)}")
     if status == 402 or (status == 429 and any(word in text for word in OUT_OF_MONEY)):
         return FatalModelError(cause, f"{message}; the account has no credit left")
     if status == 404:

@@ -17,7 +17,6 @@ from gradeschool.protocol import Protocol, overrides
 from gradeschool.runs.job import recorded_protocol
 from gradeschool.scoring.score import Forms
 
-SERVER_CUTS = 0.9  # share of the limit; a shorter text was not cut by it
 MANY_TRUNCATED = 0.01  # share of truncated completions above which advice is given
 
 
@@ -99,19 +98,19 @@ def dataset_title(name: str) -> str:
     return f"the problems of {name}" if name else "problems of an unnamed dataset"
 
 
-def truncation_advice(manifest: Mapping[str, Any], forms: Forms, longest: int | None = None) -> str:
+def truncation_advice(manifest: Mapping[str, Any], forms: Forms, cut_at: int | None = None) -> str:
     """Return what to do about truncated completions, "" if there are only few.
 
-    longest: tokens of the longest truncated one as the server counts them, None if not known.
+    cut_at: see `own_run.cut_by_server`.
     """
     if not forms.n or forms.truncated / forms.n < MANY_TRUNCATED:
         return ""
     limit, protocol = mapping(manifest.get("decoding")).get("max_tokens"), known_protocol(manifest)
     usual = (protocol.original or protocol).decoding.max_tokens if protocol else None
     what = f"{percent(forms.truncated / forms.n, 1)} of the completions are truncated"
-    if limit and longest is not None and longest < SERVER_CUTS * limit:
+    if cut_at is not None:
         return (
-            f"{what}, the longest after {longest:,} of {limit:,} tokens: the server has a lower "
+            f"{what}, the longest after {cut_at:,} of {limit:,} tokens: the server has a lower "
             "limit of its own, which --max-tokens does not raise; raise it there."
         )
     what += f" at {limit:,} tokens" if limit else ""

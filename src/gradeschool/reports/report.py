@@ -27,7 +27,7 @@ from gradeschool.datasets.files import OWN_PROBLEMS
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import other_models, results_of
+from gradeschool.formats.own_run import cut_by_server, other_models, results_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.verifier_scores import is_finite, read_scores, scores_path
@@ -385,7 +385,10 @@ def _run_values(judged: Judged) -> dict[str, Any]:
         "dataset": dataset_title(judged.source.run.dataset),
         "settings": settings,
         # Without finish reasons, a text that looks cut may not be: no advice is given.
-        "advice": finish_known and truncation_advice(manifest, judged.forms),
+        "advice": finish_known
+        and truncation_advice(
+            manifest, judged.forms, cut_by_server(manifest, judged.source.run.samples)
+        ),
         "others": others,
         "scorers": {
             "rows": groups,

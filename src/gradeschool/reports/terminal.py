@@ -232,7 +232,9 @@ def spread_lines(
     score, low, high, is_whole = found
     named = "scorers" if is_whole else "scorers that extract answers"
     if not gap:
-        return [f"The {named} give the same accuracy."]
+        fails = any(each.accuracy_bounds for each in score.scorers if each.scorer in comparable)
+        besides = " but for the completions on which one of them fails" if fails else ""
+        return [f"The {named} give the same accuracy{besides}."]
     where = f"In {run_name(score.run)} the" if len(scores) > 1 else "The"
     return [
         f"{where} {named} are up to {100 * gap:.1f} points apart: {high.scorer} "

@@ -214,7 +214,7 @@ class BatchRun:
             if status != 200:
                 raw = json.dumps(response.get("body")).encode()
                 code = status if isinstance(status, int) else 0
-                raise classify(code, {}, raw, self.endpoint.base)
+                raise classify(code, {}, raw, self.endpoint.base, has_key=True)
             result = reply_in(checked_body(response.get("body")), request)
         except ModelError as failure:
             result = failure

@@ -26,7 +26,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats import settings as names
 from gradeschool.formats.inspect_log import inspect_settings, is_inspect
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
-from gradeschool.formats.own_run import COMPLETIONS_FILE, scorer_of
+from gradeschool.formats.own_run import COMPLETIONS_FILE, cut_by_server, scorer_of
 from gradeschool.formats.samples import Sample
 from gradeschool.formats.settings import (
     RecordedRequest,
@@ -199,6 +199,10 @@ def explain_gap(
     words, mends = "the server ends immediately, or keeps the answer in another field", DOCTOR
     for (cause_of_empty, remedy), n in reasons.most_common(1):
         words, mends = f"{n} have {cause_of_empty}", remedy
+    longer = "evaluate again with a larger --max-tokens"
+    if (tokens := cut_by_server(manifest, run.samples)) is not None:
+        longer = (f"the server's own limit cut them, the longest after {count(tokens, 'token')}: "
+                  "raise it there and evaluate again")  # fmt: skip
     causes = []
     # `most`: the points are an upper limit, and rare texts are not worth a line.
     for name, n, noun, evidence, command, most in (
@@ -211,7 +215,7 @@ def explain_gap(
         (LABELS, revised, "miss misses", "right by the revised labels of GSM8K-Platinum",
          f"gradeschool score {place} --labels platinum", False),
         (LIMIT, cut, "miss misses", "cut before the answer; the points are the gain if as many are "
-         "right as among the others", "evaluate again with a larger --max-tokens", True),
+         "right as among the others", longer, True),
         ("empty completions", empty, "completion", f"without text: {words}", mends, True),
         ("chat template", marked, "miss misses", "with special tokens or names of roles as text: "
          "the model's chat template is not applied, or applied twice", DOCTOR, True),
