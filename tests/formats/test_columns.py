@@ -52,7 +52,7 @@ def read(path: Path, options: ReadOptions | None = None) -> list[Sample]:
     """Return the matched samples of a file; raises InputError as `score` does."""
     [source] = open_sources([str(path)], options or ReadOptions(), lambda _: None)
     samples = [sample for batch in source.batches() for sample in batch]
-    source.conclude()
+    source.checks.conclude()
     return samples
 
 

@@ -43,7 +43,7 @@ def read(path: Path, table: Sequence[Row], **options: Any) -> tuple[list[Sample]
         [str(jsonl(path / "a.jsonl", table))], ReadOptions(**options), notes.append
     )
     samples = [sample for batch in source.batches() for sample in batch]
-    return samples, [*notes[1:], *source.conclude()]
+    return samples, [*notes[1:], *source.checks.conclude()]
 
 
 def right(samples: Sequence[Sample], problems: Sequence[Problem]) -> bool:
@@ -373,5 +373,5 @@ def test_recorded_runs_are_let_alone(data: Path, tmp_path: Path) -> None:
         [source] = open_sources([str(path)], ReadOptions(), notes.append)
         faults = sum(bool(sample.fault) for batch in source.batches() for sample in batch)
         assert faults == 0
-        assert all("programs" in note for note in source.conclude())
+        assert all("programs" in note for note in source.checks.conclude())
         assert source.matcher.base == 0

@@ -185,6 +185,7 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
     key, problem_id, sample = fields.get("key"), fields.get("problem_id"), fields.get("sample")
     text, requests = fields.get("completion"), fields.get("requests")
     deviations, seconds = fields.get("deviations"), fields.get("latency")
+    logprob = fields.get("logprob")
     if not (isinstance(key, str) and isinstance(problem_id, str) and isinstance(text, str)):
         return None
     if isinstance(sample, bool) or not isinstance(sample, int):
@@ -202,7 +203,7 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
         run=str(fields.get("run") or ""),
         deviations=tuple(map(str, deviations)) if isinstance(deviations, list) else (),
         requests=requests if isinstance(requests, int) and requests > 0 else 1,
-        logprob=_logprob(fields.get("logprob")),
+        logprob=logprob if isinstance(logprob, float) and -1e9 < logprob <= 0 else None,
         latency=seconds if isinstance(seconds, float) and 0 <= seconds < 1e9 else None,
     )
 
@@ -233,11 +234,6 @@ def stored_sample(number: int, fields: Mapping[str, Any], default_run: str) -> S
 def _count(value: object) -> int | None:
     """Return a number of tokens or samples, None for any other value."""
     return value if type(value) is int and 0 <= value < 2**31 else None
-
-
-def _logprob(value: object) -> float | None:
-    """Return a log-probability, None for any other value."""
-    return value if isinstance(value, float) and -1e9 < value <= 0 else None
 
 
 def read_completions(path: Path) -> Iterator[Completion | None]:

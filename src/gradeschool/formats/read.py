@@ -98,27 +98,25 @@ class SampleReader:
             if self.columns is not None:  # the row has a place in the order of its run
                 self.columns.rows[self.columns.last_run] += 1
             return [Sample(number, fault=fault)]
-        if self.kind == OWN:
-            return [_checked(stored_sample(number, fields, self.default_run), is_own=True)]
-        if self.columns is not None:
+        is_own, samples = self.kind == OWN, []
+        if is_own:
+            samples = [stored_sample(number, fields, self.default_run)]
+        elif self.columns is not None:
             samples = self.columns.read(number, fields, self.default_run)
         else:
-            samples = []
             for plain in self._plain(fields):
                 samples += PLAIN_ROWS.read(number, plain, self.default_run)
-        return list(map(_checked, samples))
-
-
-def _checked(sample: Sample, is_own: bool = False) -> Sample:
-    """Return a sample, with an error or a fault if its text is no completion."""
-    text = sample.text
-    if len(text) > LONGEST_TEXT:
-        fault = f"has a text of {len(text):,} characters; at most {LONGEST_TEXT:,} are scored"
-        return Sample(sample.row, sample.run, fault=fault)
-    if text and not is_own and service_failure(text):
-        failure = f"{SERVICE_FAILURE}{clip(' '.join(text.split()))}"
-        return sample._replace(text="", error=sample.error or failure)
-    return sample
+        for place, (_, run, text, *_) in enumerate(samples):
+            if len(text) > LONGEST_TEXT:
+                fault = (
+                    f"has a text of {len(text):,} characters; at most {LONGEST_TEXT:,} are scored"
+                )
+                samples[place] = Sample(number, run, fault=fault)
+            elif text and not is_own and service_failure(text):
+                failure = f"{SERVICE_FAILURE}{clip(' '.join(text.split()))}"
+                error = samples[place].error or failure
+                samples[place] = samples[place]._replace(text="", error=error)
+        return samples
 
 
 class SampleFile:
@@ -135,14 +133,14 @@ class SampleFile:
         self.default_run = default_run or default_run_name(path)
         self._whole: Any = read_whole(self.path)
         whole = self._whole if isinstance(self._whole, dict) else {}
-        if is_lm_eval_results(whole):
+        if whole and is_lm_eval_results(whole):
             beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
             which = f"give {', '.join(beside[:3])}" if beside else "run lm_eval with --log_samples"
             raise InputError(
                 f"{str(self.path)!r} has lm-eval's results without the texts, which are in the "
                 f"samples_*.jsonl beside it; {which}"
             )
-        self._is_log = self.path.suffix == ".eval" or is_inspect(whole)
+        self._is_log = self.path.suffix == ".eval" or (bool(whole) and is_inspect(whole))
         with closing(self._rows()) as read:
             first = list(islice(read, HEAD))
         kind = INSPECT if self._is_log else TABLE

@@ -329,9 +329,7 @@ class Checks:
                 self._place(sample, problem, answer, place, self.matcher.rows, self._golds)
             else:
                 beside = beside or _neighbours(samples)
-                self._place(sample, problem, answer, *beside[index])
-                if reference.gold is not None:
-                    self._count_slip(sample, problem, answer, *beside[index])
+                self._place(sample, problem, answer, *beside[index], in_file=True)
 
     def _count_text(self, sample: Sample, problem: Problem, answer: str, is_right: bool) -> None:
         """Count what the text and the gold of a sample look like.
@@ -370,11 +368,12 @@ class Checks:
     def _place(
         self, sample: Sample, problem: Problem, answer: str,
         place: int, problems: Mapping[int, Problem], golds: Mapping[str, Sequence[int]],
+        in_file: bool = False,
     ) -> None:  # fmt: skip
         """Note whether a text without the right answer fits its problem, or one beside it.
 
-        answer: its last number. place: of its problem among the dataset's or the file's, which are
-        `problems` by place; golds: their places by gold.
+        answer: its last number. place: of its problem among the dataset's or (in_file) the file's,
+        which are `problems` by place; golds: their places by gold.
         """
         counts, row, words = self.counts, sample.row, distinct_words(sample.text)
         weight = self.weight
@@ -402,27 +401,22 @@ class Checks:
             shifts.begin(row, OTHER_LOSS if found else OWN_LOSS)
             if found:
                 shifts.add(found, 1.0 + OTHER_LOSS)
-        elif places := golds.get(answer):
+        near = []  # the shifts to problems of which the answer is the gold
+        if places := golds.get(answer, ()):
             around = places[bisect_left(places, place - REACH) : bisect(places, place + REACH)]
             near = [each - place for each in around if each != place
                     and not _are_near(problem.gold, problems[each].gold)]  # fmt: skip
-            if near:
-                shifts.begin(row, OTHER_LOSS)
+        if near and found is None:
+            shifts.begin(row, OTHER_LOSS)
             for shift in near:
                 shifts.add(shift, GOLD_GAIN + OTHER_LOSS)
-
-    def _count_slip(
-        self, sample: Sample, problem: Problem, answer: str,
-        place: int, problems: Mapping[int, Problem], golds: Mapping[str, Sequence[int]],
-    ) -> None:  # fmt: skip
-        """Note whether a wrong answer is the gold of a row nearby, see `_place`."""
-        slips = self.slips[sample.run]
-        slips.begin(sample.row, OTHER_LOSS)
-        places = golds.get(answer, ())
-        self.counts["golds of others"] += self.weight * bool(places)
-        for each in places[bisect_left(places, place - 2) : bisect(places, place + 2)]:
-            if each != place and not _are_near(problem.gold, problems[each].gold):
-                slips.add(each - place, GOLD_GAIN + OTHER_LOSS)
+        if in_file and sample.reference.gold is not None:
+            slips = self.slips[sample.run]
+            slips.begin(row, OTHER_LOSS)
+            counts["golds of others"] += weight * bool(places)
+            for shift in near:
+                if -2 <= shift <= 2:
+                    slips.add(shift, GOLD_GAIN + OTHER_LOSS)
 
     @cached_property
     def _golds(self) -> dict[str, list[int]]:
@@ -484,8 +478,7 @@ class Checks:
         if n >= ENOUGH:
             self._check_texts()
         if self.options.id_base is None:
-            self._check_shift()
-            self._check_slip()
+            self._check_places()
         prompts, programs = counts["prompts"], counts["programs"]
         if prompts >= max(3, 0.5 * n):
             raise InputError(
@@ -648,41 +641,35 @@ class Checks:
             ]
         return []
 
-    def _check_shift(self) -> None:
-        """Raise InputError if texts are about problems beside those of their rows."""
-        for shifts in self.shifts.values():
-            total, shift, first, last, fits, rows = shifts.best
+    def _check_places(self) -> None:
+        """Raise InputError if texts, or answers, fit problems beside those of their rows."""
+        base, by_id = self.matcher.base, self.matcher.by_id
+        found = [(each, True) for each in self.shifts.values()]
+        for stretches, are_texts in [*found, *((each, False) for each in self.slips.values())]:
+            total, shift, first, last, fits, rows = stretches.best
             if total < SEGMENT:
                 continue
-            places = count(abs(shift), "place")
-            steps = f"{places} {'after' if shift > 0 else 'before'}"
-            base = self.matcher.base - shift
-            if rows >= 0.9 * shifts.n and self.matcher.by_id:
+            steps = f"{count(abs(shift), 'place')} {'after' if shift > 0 else 'before'}"
+            if are_texts and by_id and rows >= 0.9 * stretches.n:
                 raise InputError(
-                    f"the ids of {self.file!r} are shifted: {fits} of {shifts.n} texts are "
-                    f"about the problem {steps} that of their id; give --id-base {base}, or "
-                    f"--id-base {self.matcher.base} to take them as they are"
+                    f"the ids of {self.file!r} are shifted: {fits} of {stretches.n} texts are "
+                    f"about the problem {steps} that of their id; give --id-base {base - shift}, "
+                    f"or --id-base {base} to take them as they are"
                 )
-            end = "on" if last == shifts.last else f"to {last}"
-            raise InputError(
-                f"from row {first} of {self.file!r} {end}, {fits} of {rows} texts fit the problem "
-                f"{steps} that of their row: is a row missing, or there twice? Correct the rows, "
-                f"or give --id-base {self.matcher.base} to take them as they are"
+            end = "on" if last == stretches.last else f"to {last}"
+            said = (
+                f"texts fit the problem {steps} that of their row: is a row missing, or there "
+                "twice? Correct the rows"
             )
-
-    def _check_slip(self) -> None:
-        """Raise InputError if answers are the golds of rows nearby."""
-        for slips in self.slips.values():
-            total, shift, first, last, fits, rows = slips.best
-            if total >= SEGMENT:
-                end = "on" if last == slips.last else f"to {last}"
-                raise InputError(
-                    f"from row {first} of {self.file!r} {end}, {fits} of {rows} answers are the "
-                    f"gold of the problem {count(abs(shift), 'place')} "
-                    f"{'after' if shift > 0 else 'before'} their own, and not their own: are the "
-                    f"golds in the right rows? Correct them, or give --id-base "
-                    f"{self.matcher.base} to take them as they are"
+            if not are_texts:
+                said = (
+                    f"answers are the gold of the problem {steps} their own, and not their own: "
+                    "are the golds in the right rows? Correct them"
                 )
+            raise InputError(
+                f"from row {first} of {self.file!r} {end}, {fits} of {rows} {said}, or give "
+                f"--id-base {base} to take them as they are"
+            )
 
     def _check_other_problems(self) -> None:
         """Raise InputError if texts are clearly about other problems than those of their ids."""

@@ -232,7 +232,7 @@ def _count_rows(
                 run.counts[key] = run.counts.get(key, 0) + 1  # twice as fast as Counter's own
             elif sample == UNNUMBERED:
                 run.repeated[key] += 1
-    for warning in source.conclude():
+    for warning in source.checks.conclude():
         warn(warning)
     if not runs:
         raise nothing_in(Path(source.name))

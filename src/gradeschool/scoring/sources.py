@@ -48,7 +48,7 @@ class Source:
 
     name: as the user gave it. path: without "#RUN". parts: its files in order. run: the run of rows
     that name none. only: the one selected run, "" for all. options: for this file. warn: called
-    with sentences on how it is read.
+    with sentences on how it is read. checks: over all samples, concluded after the last batch.
     """
 
     def __init__(self, name: str, options: ReadOptions, warn: Warn) -> None:
@@ -58,7 +58,7 @@ class Source:
         self.warn = warn
         self.dataset = OWN_GOLDS
         self.matcher = Matcher((), OWN_PROBLEMS, by_id=False)
-        self.checks: Checks | AlikeTexts | None = None
+        self.checks: Checks | AlikeTexts = AlikeTexts(name)
         self.path, self.only = split_run(name)
         path = Path(self.path)
         self.run = path.parent.resolve().name if _is_pattern(self.path) else default_run_name(path)
@@ -71,7 +71,6 @@ class Source:
         self.dataset = dataset
         if file.reader.kind == OWN:
             self.matcher = Matcher(dataset.problems, dataset.name)
-            self.checks = AlikeTexts(self.name)
             return
         has_questions = any(each.reference.question is not None for each in file.head)
         has_golds = any(each.reference.gold is not None for each in file.head)
@@ -121,20 +120,12 @@ class Source:
                 runs.update((sample.run, None) for sample in matched)
                 if self.only:
                     matched = [each for each in matched if each.run in (self.only, UNNAMED)]
-                if self.checks is not None:
-                    self.checks.add(matched)
+                self.checks.add(matched)
                 yield matched
             if is_empty:
                 raise nothing_in(path)
         if self.only and self.only not in runs:
             raise no_such_run(self.path, self.only, runs)
-
-    def conclude(self) -> list[str]:
-        """Return the warnings of the checks over all samples, after the last batch.
-
-        Raises InputError if the samples show that the file was not read as it was meant.
-        """
-        return [] if self.checks is None else self.checks.conclude()
 
 
 def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list[Source]:
@@ -258,7 +249,7 @@ def load_runs(path: Path, options: ReadOptions, warn: Warn) -> list[Run]:
         notes.append(message)
         warn(message)
 
-    for warning in source.conclude():
+    for warning in source.checks.conclude():
         note(warning)
     runs = collect(samples, source.dataset.name, source.name, note)
     for run in runs:
@@ -291,8 +282,15 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
     --columns as arguments are one for each. Raises InputError for a run that a file does not
     contain.
     """
+    chosen: list[SourceRun] = []
     if len(options.columns) == len(specs) > len({split_run(spec)[0] for spec in specs}):
-        return _by_columns(specs, options, warn)
+        for number, spec in enumerate(specs):
+            own = options.for_file(number, len(specs))
+            column = own.columns[0].get("response", f"{number + 1}")
+            for each in choose_runs([spec], own, warn):
+                each.run.name = f"{each.run.name} ({column})"
+                chosen.append(each)
+        return chosen
     specs = once_each(specs)
     files = list(dict.fromkeys(split_run(spec)[0] for spec in specs))
     for file in files:  # a wrong path is reported before the first file is read
@@ -304,7 +302,6 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
         stored = sum(len(run.samples) - run.faults for run in runs)
         manifest, notes = manifest_of(path), folder_notes(path, stored, warn)
         loaded[file] = [SourceRun(run, path, manifest, (*run.notes, *notes)) for run in runs]
-    chosen: list[SourceRun] = []
     for spec in specs:
         file, name = split_run(spec)
         named = [each for each in loaded[file] if name in ("", each.run.name)]
@@ -315,17 +312,6 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
     for each, name in zip(chosen, names, strict=True):
         if names.count(name) > 1:
             each.run.name = f"{name} ({each.path})"
-    return chosen
-
-
-def _by_columns(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[SourceRun]:
-    """Return the runs of arguments that name a file more than once, under their text's columns."""
-    chosen: list[SourceRun] = []
-    for number, spec in enumerate(specs):
-        own = options.for_file(number, len(specs))
-        for each in choose_runs([spec], own, warn):
-            each.run.name = f"{each.run.name} ({own.columns[0].get('response', f'{number + 1}')})"
-            chosen.append(each)
     return chosen
 
 

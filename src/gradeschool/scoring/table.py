@@ -127,7 +127,13 @@ class ScorerSet:
                 texts.append(text)
                 known, references = self._references.get(problem.id, (None, ()))
                 if known is not problem and known != problem:
-                    references = self._read_golds(problem)
+                    read: list[str | None] = []  # the golds
+                    for function in self._reference_functions:
+                        try:
+                            read.append(function(problem))
+                        except ScorerFailure:
+                            read.append(None)
+                    references = tuple(read)
                     self._references[problem.id] = problem, references
                 golds.append(references)
             by_function = list(zip(*golds, strict=True))
@@ -158,16 +164,6 @@ class ScorerSet:
             joined = b"".join(columns)
             rows += [joined[index :: len(texts)] for index in range(len(texts))]
         return rows
-
-    def _read_golds(self, problem: Problem) -> References:
-        """Return what each reference function gives for a problem, None where it fails."""
-        references: list[str | None] = []
-        for function in self._reference_functions:
-            try:
-                references.append(function(problem))
-            except ScorerFailure:
-                references.append(None)
-        return tuple(references)
 
 
 def _outcome(extract: Any, compare: Any, text: str, reference: str | None) -> int:
