@@ -346,7 +346,15 @@ def doubt(
         return None
     if "May" in text[begin:stop]:
         before = MAY.sub("m", text[begin : number.start]).lower()
-    before, after = ABBREVIATED.sub(r"\1 ", _plain(before)).rstrip(), _plain(after)
+    before, after = _plain(before.removesuffix("\\boxed{")), _plain(after)
+    if ". " in before:
+        before = ABBREVIATED.sub(r"\1 ", before)
+    before, stems = before.rstrip(), _stems(f"{before} {after}")
+
+    def may(rule: re.Pattern[str]) -> bool:
+        """Return whether a word of a rule is there."""
+        return stems is None or not stems.isdisjoint(RULES[rule.pattern])
+
     opened = max((before + " ").rfind("? "), (before + " ").rfind("! "), before.rfind(". "))
     leads = before.endswith((":", "-", ">", "|", "(", ","))
     before = ASIDE.sub("", before[opened + 1 :].lstrip())
@@ -363,29 +371,34 @@ def doubt(
     if NEXT.match(after):
         return "denied"
     asked = question.lower()
-    core = DEFINING.sub(r"\g<head>", clause)
+    core = clause
+    if may(NEGATION) or may(POSSIBLE) or may(CONDITION):
+        core = DEFINING.sub(r"\g<head>", clause)
     bare = BARE.match(after) is not None and not {"$", ":"} & {*text[number.start - 2 : number.end]}
     said = None if worked or boxed else ANSWER_IS.search(clause)
     if said and not _is_licensed(said[1]):
         return "bounded"
     near = " ".join(core.split()[-3:]) if boxed else core
-    if not worked and NEGATION.search(near) and not NEGATION.search(asked):
+    if not worked and may(NEGATION) and NEGATION.search(near) and not NEGATION.search(asked):
         if not EXTREME.search(core):
             return "denied"
         return "bounded" if marked or NO_SUBJECT.match(before) else None
-    judging = "" if worked else COUNTED_BEFORE.sub(r"\1", clause)
-    if _is_judged(judging, after) and not JUDGED.search(asked):
-        return "judged"
+    if may(JUDGED) or may(NEGATION):
+        judging = "" if worked else COUNTED_BEFORE.sub(r"\1", clause)
+        if _is_judged(judging, after) and not JUDGED.search(asked):
+            return "judged"
     if (not worked or VARIABLE.search(clause)) and COMMAND.match(clause):
         return "supposed"
     if not worked:
         other = OTHER_BEFORE.search(before) and not after[:9].lstrip().startswith(SAME_UNITS)
-        possible = POSSIBLE.search(core) or WAY.search(clause)
-        if other or ONE_OF.search(before) or (possible and possible[0] not in asked):
+        possible = (may(POSSIBLE) and POSSIBLE.search(core)) or (may(WAY) and WAY.search(clause))
+        if other or (may(ONE_OF) and ONE_OF.search(before)):
+            return "possible"
+        if possible and possible[0] not in asked:
             return "possible"
         if (
-            CONDITION.search(core)
-            or _is_reported(clause, after, asked)
+            (may(CONDITION) and CONDITION.search(core))
+            or (may(REPORTED) and _is_reported(clause, after, asked))
             or SUPPOSITION.match(before)
         ):
             return "supposed"
@@ -421,11 +434,8 @@ def doubt(
     return "one of several" if OR_OTHER.match(after) else None
 
 
-# The words of all rules, by their first letters, five at most. Most sentences have none of them.
-RULES = (
-    NEGATION, REPORTED, ONE_OF, POSSIBLE, CONDITION, JUDGED, COMMAND, PREDICATE, OPEN_ENDED, TO,
-    RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND, CONTRAST, WAY,
-)  # fmt: skip
+# The words of each rule, by their first letters. Most sentences have none of them, but for words
+# that are in most sentences and count for no rule, or for one whose alternative has no rarer word.
 WORDS, ASCII_WORDS = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[a-z]{2,}")
 NEUTRAL = frozenset(
     """
@@ -435,10 +445,28 @@ NEUTRAL = frozenset(
     smal give like call
     """.split()  # noqa: SIM905
 )
-_RULE_WORDS = WORDS.findall(re.sub(r"\\[a-z]", " ", " ".join(rule.pattern for rule in RULES)))
-TRIGGERS = {word[:5] for word in _RULE_WORDS if word[:4] not in NEUTRAL}
-TRIGGERS |= {"supp", "pret", "plus", "erro"}
+
+
+def _own_words(rule: re.Pattern[str]) -> set[str]:
+    """Return the words of a rule, five letters of each, without those in most sentences."""
+    words = WORDS.findall(re.sub(r"\\[a-z]", " ", rule.pattern))
+    return {word[:5] for word in words if word[:4] not in NEUTRAL}
+
+
+RULES = {
+    rule.pattern: _own_words(rule)
+    for rule in (
+        NEGATION, REPORTED, ONE_OF, POSSIBLE, CONDITION, JUDGED, COMMAND, PREDICATE, OPEN_ENDED,
+        TO, RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND, CONTRAST, WAY,
+    )
+}  # fmt: skip
+TRIGGERS = {"supp", "pret", "plus", "erro"}.union(*RULES.values())
 STEMS = {word[:4] for word in TRIGGERS}
+for _rule, _words in (
+    (NEGATION, "witho"), (ONE_OF, "two many so now"), (POSSIBLE, "can read"), (WAY, "read"),
+    (CONDITION, "were"), (JUDGED, "out distr withd"), (REPORTED, "answ call likel withd"),
+):  # fmt: skip
+    RULES[_rule.pattern].update(_words.split())
 SIGNS = frozenset("?？±∓⁺<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
 LAST_WORDS = frozenset(("be", "in", "within", "from", "to", "of", "can"))
 LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
@@ -451,6 +479,14 @@ def _is_licensed(words: str) -> bool:
         return True
     first = FIRST_DIGIT.match(words)
     return first is not None and LICENSED.search(NO_WORD.sub(" ", first[1]).rstrip()) is not None
+
+
+def _stems(words: str) -> set[str] | None:
+    """Return the first three to five letters of each word; None if that does not tell the rules."""
+    if "n't" in words or not words.isascii():
+        return None
+    found = ASCII_WORDS.findall(words)
+    return {word[:length] for word in found for length in (3, 4, 5)}
 
 
 def _may_be_doubted(before: str, after: str) -> bool:

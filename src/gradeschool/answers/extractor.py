@@ -9,9 +9,11 @@ it (`assertion`). Deterministic, linear, no model.
 from __future__ import annotations
 
 import re
+import string
 
 from gradeschool.answers.assertion import doubt, is_part_of_expression
 from gradeschool.answers.candidates import (
+    DASHES,
     EQUALS,
     OPERAND_AFTER,
     OPERAND_BEFORE,
@@ -36,9 +38,12 @@ from gradeschool.answers.quantities import (
     shifted,
 )
 from gradeschool.answers.regions import Marks, Region, committed_region
+from gradeschool.answers.search import NO_DIGITS
 from gradeschool.answers.statements import (
     BOUNDARY,
     CONCLUSION,
+    PLAIN_TAIL,
+    TAG,
     Confidence,
     ExtractedAnswer,
     Sentence,
@@ -95,15 +100,23 @@ ANNOUNCED = tuple(
     for marker in ("####", "The answer is", "The answer is:", "The final answer is")
     for sign in ("", "$")
 )
-# A marker, a short whole number, and nothing else: the end of most texts leaves nothing to decide.
-PLAIN_END = re.compile(
-    r"(?:(?P<hashes>####)|(?:\A|\n|[.!] |\*)(?:(?:So|Thus|Hence"
-    r"|Therefore),? )?(?P<answer>[Tt]he (?:final )?answer is:?)) ?(?P<box>(?:\$"
-    r"|\\\()?\\boxed\{)?\$?"
-    r"(?P<number>[1-9]\d{0,5})(?(box)\}(?:\$|\\\))?)\.?\s*\Z",
-    re.A,
+# What is around the short whole number in the last line of most texts: a marker before it ...
+PLAIN_MARKER = re.compile(
+    r"(?:(?P<hashes>####)|(?P<line>\nA:)|(?:\A|\n|[.!] |\*)(?:(?:So|Thus|Hence|Therefore),? )?"
+    r"[Tt]he (?:final )?answer is:?) ?(?P<box>(?:\$|\\\()?\\boxed\{)?\$?\Z"
 )
-HOW = {"hashes": "after the last '####'", "answer": "after the last 'answer'"}
+PLAIN_LEAD, MARKER_ENDS = 52, (" ", "$", "{", ":", "#")
+# ... and no more than this after it; after a box, the words of its sentence.
+PLAIN_BEHIND = re.compile(r"(?P<box>\}(?:\$|\\\))?)?\.?\s{0,9}(?P<turn>\n\nQ(?:uestion)?:\s*)?\Z")
+BOX_BEHIND = re.compile(
+    r"\}(?:[$. \n*]|\\[)\]])*"
+    r"(?:(?<=[ \n])(?P<words>(?![xyz]{1,3}\b)[A-Za-z]{2,}[A-Za-z ,.'\n]*))?\Z"
+)
+PLAIN_WINDOW, MOST_PLAIN = 200, 6
+PLAIN_HOW = {
+    "hashes": "after the last '####'", "line": "after 'A:'", "box": "in the last box",
+    None: "after the last 'answer'",
+}  # fmt: skip
 # A text that contains one of these gives no answer.
 UNKNOWN = re.compile(
     r"(?i)\b(?:(?:cannot|can\snot|could\snot|can['’]t|(?:im|not\s)possible\sto"
@@ -150,11 +163,8 @@ def extract_final_answer(
     and then only after a marker. Never raises; linear in the length of the text.
     """
     region = committed_region(text, question, tuple(marks))
-    end = region.text[max(region.start, region.end - 48) : region.end]
-    if ("####" in end or "nswer is" in end) and (plain := PLAIN_END.search(end)):
-        start, stop = (region.end - len(end) + place for place in plain.span("number"))
-        how = "in the last box" if plain["box"] else HOW["hashes" if plain["hashes"] else "answer"]
-        return ExtractedAnswer(plain["number"], start, stop, how, Confidence.STATED)
+    if plain := _plain_ending(region, question):
+        return plain
     statement = last_statement(region.text, region.start, region.end, question)
     if statement is not None and _is_absurd(region, statement, question):
         statement = last_statement(region.text, region.start, statement.start, question)
@@ -183,6 +193,50 @@ def extract_final_answer(
         other = next(quantities(region.text, answer.end, region.end), None)
         return other and answer._replace(value=f"{answer.value} or {other.value}", end=other.end)
     return None if answer is None or reason else _in_convention(region, answer, question)
+
+
+def _plain_ending(region: Region, question: str) -> ExtractedAnswer | None:
+    """Return the answer of a text that ends in a plain statement of it, as most do, else None.
+
+    Plain: a marker or a box in the last line has a whole number of at most six digits, no digit and
+    no other marker follows, and nothing near changes its sign or offers another. Then no other
+    statement and no conclusion can replace it; only the words around a box can still deny it.
+    """
+    text = region.text
+    window = text[max(region.start, region.end - PLAIN_WINDOW) : region.end]
+    head = window.rstrip(NO_DIGITS)
+    before = head.rstrip(string.digits)
+    number, behind = head[len(before) :], window[len(head) :]
+    if not 0 < len(number) <= MOST_PLAIN or number[0] == "0":
+        return None
+    end = region.end - len(behind)
+    start = end - len(number)
+    if before.endswith("\\boxed{"):
+        how, closing = "in the last box", BOX_BEHIND.match(behind)
+        if (
+            closing is None
+            or "boxed" in before[:-7]
+            or "####" in before
+            or not DASHES.isdisjoint(text[max(0, start - 24) : start])
+            or "below zero" in text[end : end + 24]
+            or (closing["words"] and ("nswer" in before or PLAIN_TAIL.match(behind) is None))
+        ):
+            return None
+        written = WrittenNumber(number, start, end)
+        if doubt(text, region.start, region.end, written, question, marked=True):
+            return None
+    else:
+        marker = PLAIN_MARKER.search(before[-PLAIN_LEAD:]) if before[-1:] in MARKER_ENDS else None
+        closing = PLAIN_BEHIND.match(behind) if marker else None
+        if marker is None or closing is None or bool(marker["box"]) != bool(closing["box"]):
+            return None
+        how = PLAIN_HOW[marker.lastgroup]
+        if "$" in marker[0] and (marker["line"] or closing["turn"]):
+            return None
+        other = "nswer" in window or "NSWER" in window
+        if marker["line"] and (other or TAG.search(text, region.start, end)):
+            return None
+    return ExtractedAnswer(number, start, end, how, Confidence.STATED)
 
 
 def _disowned(region: Region, answer: ExtractedAnswer, question: str) -> str | None:
