@@ -76,7 +76,13 @@ def asked(texts: Sequence[str], golds: Sequence[object] = ()) -> list[Row]:
 RIGHT_TEXTS = [wordy(problem, n % 3 > 0) for n, problem in enumerate(SAMPLE)]
 BARE_TEXTS = [problem.gold for problem in SAMPLE]
 NUMBERS = [random.Random(n).randrange(9000) for n in range(60)]
+FRESH = load_dataset("fresh:7").problems[:120]
+SWAPPED = [n + 1 - 2 * (n % 2) if n % 20 < 2 else n for n in range(len(FRESH))]
 REFUSED: dict[str, tuple[list[Row], str | None, str]] = {
+    "every tenth pair of texts swapped, of problems in the same words": (
+        [{"question": problem.question, "gold": problem.gold, "response": FRESH[n].solution}
+         for problem, n in zip(FRESH, SWAPPED, strict=True)], None,
+        r"6 of 120 texts .* have the numbers of another row's question .*row 2 has"),
     "a permutation": (
         rows(SAMPLE, ORDER.__getitem__), "sample", r"texts .* are about other problems"),
     "a permutation of texts that mostly repeat no question": (

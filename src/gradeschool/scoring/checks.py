@@ -47,7 +47,9 @@ STRANGERS, MANY_STRANGERS = 0.05, 0.08  # shares of the texts: searched for othe
 FEW_PROMPTS = 0.02  # share of the texts that begin with a prompt; fewer change no figure much
 LEAST_CUT, MANY_CUT = 60, 0.15  # characters of cut texts; share of the texts that are as long
 SHIFTS = (0, 1, -1, 2, -2)
-REACH = 31  # problems before and after its own whose golds are compared with a text's answer
+REACH = 31  # problems before and after its own whose golds and numbers are compared with a text's
+LEAST_NUMBERS, LEAST_DIGITS = 3, 5  # of a question, which tell it from others by its numbers
+MISPLACED = 0.02  # share of texts with the numbers of another question; hardly one by chance
 SEGMENT = 4.5  # total of a stretch of rows that shows a shift, see `_Stretches`
 OWN_LOSS, OTHER_LOSS, GOLD_GAIN = 3.0, 0.25, 0.7  # a text of the row's problem; of another; by gold
 ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost ones end
@@ -90,6 +92,23 @@ def has_number(text: str, gold: str) -> bool:
 def topic_words(question: str) -> frozenset[str]:
     """Return the words of a question that have four letters or more, and its numbers."""
     return frozenset([word for word in distinct_words(question) if len(word) > 3 or word.isdigit()])
+
+
+@lru_cache(16_384)
+def question_numbers(question: str) -> frozenset[str]:
+    """Return the numbers of a question, as `distinct_words` divides them."""
+    return frozenset([word for word in distinct_words(question) if word.isdigit()])
+
+
+def has_numbers_of(numbers: set[str], problem: Problem) -> bool:
+    """Return whether a text's numbers are those of a question and few others."""
+    asked = question_numbers(problem.question)
+    return (
+        asked <= numbers
+        and len(numbers) <= 4 * len(asked)
+        and len(asked) >= LEAST_NUMBERS
+        and sum(map(len, asked)) >= LEAST_DIGITS
+    )
 
 
 def overlap(words: set[str], problem: Problem) -> float:
@@ -396,6 +415,15 @@ class Checks:
                 counts["strangers by id"] += weight * (sample.reference.question is None)
                 if len(self.strangers) < 4 * KEPT:
                     self.strangers.append((row, said, problem))
+        own = question_numbers(problem.question)
+        if len(own) > 1 and 2 * len(own & words) <= len(own):
+            numbers = {word for word in words if word.isdigit()}
+            for near in range(place - REACH, place + REACH + 1):
+                other = problems.get(near)
+                if other is not None and has_numbers_of(numbers, other):
+                    self._note("misplaced", f"row {row} has {clip(sample.text)!r}, with the "
+                                            f"numbers of {clip(other.question)!r}")  # fmt: skip
+                    break
         found = find_shift(words, answer, place, problems) if problem.question else None
         if found is not None:
             shifts.begin(row, OTHER_LOSS if found else OWN_LOSS)
@@ -479,6 +507,13 @@ class Checks:
             self._check_texts()
         if self.options.id_base is None:
             self._check_places()
+            if counts["misplaced"] >= max(5, MISPLACED * n):
+                raise InputError(
+                    f"{counts['misplaced']} of {n} texts of {file!r} have the numbers of another "
+                    f"row's question and not of their own: {self.examples['misplaced']}; put the "
+                    "texts beside their questions, or give --id-base "
+                    f"{self.matcher.base} to take the rows as they are"
+                )
         prompts, programs = counts["prompts"], counts["programs"]
         if prompts >= max(3, 0.5 * n):
             raise InputError(
