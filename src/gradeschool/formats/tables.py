@@ -188,17 +188,22 @@ def parse_line(line: bytes) -> tuple[Mapping[str, Any], str]:
         fields, end = DECODER.raw_decode(text, len(text) - len(text.lstrip(f"\ufeff{JSON_SPACE}")))
         if rest := text[end:].lstrip(JSON_SPACE):
             raise json.JSONDecodeError("Extra data", text, len(text) - len(rest))
-    except UnicodeDecodeError as error:
-        return {}, f"is not valid UTF-8 (byte {error.start} of the row)"
-    except json.JSONDecodeError as error:
-        return {}, f"is not valid JSON ({error.msg}, column {error.colno})"
-    except ValueError:
-        return {}, "contains an integer with too many digits to read; write it as a string"
-    except RecursionError:
-        return {}, "is nested too deeply to be read"
+    except (ValueError, RecursionError) as error:
+        return {}, _json_fault(error, " of the row", "")
     if not isinstance(fields, dict):
         return {}, f"is a JSON {type(fields).__name__}, not an object"
     return fields, ""
+
+
+def _json_fault(error: Exception, of_bytes: str, line: str) -> str:
+    """Return what is wrong with JSON; of_bytes: what its bytes are numbered in. line: its place."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"is not valid UTF-8 (byte {error.start}{of_bytes})"
+    if isinstance(error, json.JSONDecodeError):
+        return f"is not valid JSON ({error.msg}, {line}column {error.colno})"
+    if isinstance(error, RecursionError):
+        return "is nested too deeply to be read"
+    return "contains an integer with too many digits to read; write it as a string"
 
 
 def read_whole(path: Path) -> Any:
@@ -227,18 +232,11 @@ def read_whole(path: Path) -> Any:
         )
     try:
         return json.loads(content)
-    except UnicodeDecodeError as error:
-        reason = f"is not valid UTF-8 (byte {error.start})"
-    except json.JSONDecodeError as error:
-        if error.msg == "Extra data":
+    except (ValueError, RecursionError) as error:
+        line = f"line {error.lineno}, " if isinstance(error, json.JSONDecodeError) else ""
+        if line and error.args[0].startswith("Extra data"):
             return None
-        where = f"line {error.lineno}, column {error.colno}"
-        reason = f"is not valid JSON ({error.msg}, {where})"
-    except ValueError:
-        reason = "contains an integer with too many digits to read; write it as a string"
-    except RecursionError:
-        reason = "is nested too deeply to be read"
-    raise InputError(f"{str(path)!r} {reason}")
+        raise InputError(f"{str(path)!r} {_json_fault(error, '', line)}") from None
 
 
 def rows_of_json(value: Any, path: Path) -> Generator[Row, None, None]:
@@ -300,7 +298,11 @@ def _rows_in(value: Any, file: str) -> list[Any] | None:
     objects = {name: item for name, item in tables.items()
                if all(isinstance(row, Mapping) for row in item)}  # fmt: skip
     if len(objects) > 1:
-        ranks = {name: _rank_of_row(item[0]) for name, item in objects.items()}
+        ranks = {
+            name: rank_of_texts([*row, *(inner for item in row.values()
+                                         if isinstance(item, Mapping) for inner in item)])
+            for name, (row, *_) in objects.items()
+        }  # fmt: skip
         named = [name for name in objects if ranks[name] == max(ranks.values())]
         if len(named) == 1 or have_verdicts(named):
             return [row for name in named for row in objects[name]]
@@ -330,11 +332,6 @@ def have_verdicts(names: Iterable[str]) -> bool:
     return all(VERDICT.fullmatch(name.strip().lower()) for name in names)
 
 
-def _rank_of_row(row: Mapping[str, Any]) -> int:
-    inside = (name for item in row.values() if isinstance(item, Mapping) for name in item)
-    return rank_of_texts([*row, *inside])
-
-
 def _unpacked(item: Any) -> Any:
     """Return a row, taken out of a list of one; a conversation gets a name."""
     if isinstance(item, list) and item and all(isinstance(turn, Mapping) for turn in item):
@@ -361,7 +358,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         reader = csv.reader(chain([header], lines), delimiter=separator, strict=True)
         columns = next(reader, [])
         _check_columns(columns, f"the CSV file {name!r}")
-        blank, objects = 0, [name for name in OBJECTS if name in columns]
+        blank, objects = 0, [column for column in OBJECTS if column in columns]
         for number, cells in enumerate(reader, start=2):
             if not cells or (len(columns) > 1 and not any(cells)):
                 blank += 1
@@ -379,8 +376,8 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
                 fields = dict(zip(columns, map(_csv_cell, cells), strict=False))
                 if "" in fields and not fields[""] and columns[0]:
                     del fields[""]  # commas at the end of each line
-                for name in objects:
-                    fields[name] = _json_object(fields.get(name))
+                for column in objects:
+                    fields[column] = _json_object(fields.get(column))
                 yield Row(number, fields)
     except UnicodeError:
         raise InputError(

@@ -38,7 +38,7 @@ def judge(
         raise InputError("there is no gold; give the right answer: a number or a solution")
     if not (isinstance(scorer, str | Scorer) or callable(scorer)):
         raise InputError(f"the scorer is {scorer!r}; give one name or function")
-    chosen = scorer if isinstance(scorer, Scorer) else _usable_scorer(scorer)
+    chosen = scorer if isinstance(scorer, Scorer) else _remembered_scorer(scorer)
     if not isinstance(gold, Problem):
         gold = problem_of(gold, expressions=bool(chosen.dataset))
     return chosen.judge(given, gold)
@@ -52,8 +52,12 @@ def text_of(completion: object) -> str | None:
     return completion if isinstance(completion, str) else None
 
 
-@lru_cache(64)
-def _usable_scorer(scorer: str | Callable[..., Any]) -> Scorer:
+def usable_scorer(scorer: str | Callable[..., Any]) -> Scorer:
+    """Return the scorer of a name, or a function of the user by its name or itself.
+
+    Raises UnknownNameError, MissingExtraError for a scorer whose library is not installed, and
+    InputError for a function that cannot be called.
+    """
     try:
         return get_usable_scorer(scorer if isinstance(scorer, str) else "")
     except UnknownNameError:
@@ -62,6 +66,9 @@ def _usable_scorer(scorer: str | Callable[..., Any]) -> Scorer:
         if own := find_own_scorer(scorer):
             return own
         raise
+
+
+_remembered_scorer = lru_cache(64)(usable_scorer)
 
 
 def problem_of(gold: object, expressions: bool = False) -> Problem:

@@ -17,8 +17,9 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import scorer_of
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
+from gradeschool.protocols.registry import all_scorers, available
 from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, ScorerFailure, call_at_once
+from gradeschool.scoring.judge import usable_scorer
 from gradeschool.scoring.samples import Run
 from gradeschool.verdict import Answer, Outcome, Verdict
 
@@ -57,15 +58,7 @@ def choose_scorers(names: Sequence[ScorerChoice], dataset: str | None = None) ->
         chosen = [scorer for scorer in known.values() if available(scorer)]
         names = [name for name in names if name != ALL and name not in known]
     for name in dict.fromkeys(names):
-        if isinstance(name, Scorer):
-            chosen.append(name)
-            continue
-        scorer = None
-        if name not in known and not str(name).startswith(MARKED_READER):
-            from gradeschool.scoring.own_scorer import find_own_scorer
-
-            scorer = find_own_scorer(name)
-        chosen.append(scorer or get_usable_scorer(str(name)))
+        chosen.append(name if isinstance(name, Scorer) else usable_scorer(name))
     return chosen
 
 
