@@ -507,13 +507,6 @@ class Checks:
             self._check_texts()
         if self.options.id_base is None:
             self._check_places()
-            if counts["misplaced"] >= max(5, MISPLACED * n):
-                raise InputError(
-                    f"{counts['misplaced']} of {n} texts of {file!r} have the numbers of another "
-                    f"row's question and not of their own: {self.examples['misplaced']}; put the "
-                    "texts beside their questions, or give --id-base "
-                    f"{self.matcher.base} to take the rows as they are"
-                )
         prompts, programs = counts["prompts"], counts["programs"]
         if prompts >= max(3, 0.5 * n):
             raise InputError(
@@ -583,6 +576,13 @@ class Checks:
                 )
         if counts["strangers"] >= max(ENOUGH, STRANGERS * counts["wordy"]):
             self._check_other_problems()
+        if self.options.id_base is None and counts["misplaced"] >= max(5, MISPLACED * n):
+            raise InputError(
+                f"{counts['misplaced']} of {n} texts of {file!r} have the numbers of another "
+                f"row's question and not of their own: {self.examples['misplaced']}; put the "
+                "texts beside their questions, or give --id-base "
+                f"{self.matcher.base} to take the rows as they are"
+            )
         _, _, first, last, fits, rows = self.lost.best
         others = self.lost.n - rows
         is_whole = rows >= 0.9 * self.lost.n
