@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from gradeschool.atomic import replacing, require_new
+from gradeschool.atomic import replacing, require_new, writing_output
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, option
 from gradeschool.errors import InputError
@@ -108,12 +108,8 @@ def _write_lines(output: Path | None, lines: str) -> None:
     if output is None:
         say(lines, end="")
         return
-    try:
-        with replacing(output) as part:
-            part.write_bytes(lines.encode("ascii"))
-    except OSError as error:
-        why = error.strerror or error
-        raise InputError(f"{str(output)!r} cannot be written: {why}; give another -o") from error
+    with writing_output(output), replacing(output) as part:
+        part.write_bytes(lines.encode("ascii"))
 
 
 @command.command("right", cls=cli.FileVerb)

@@ -132,16 +132,12 @@ class GapAccount:
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""
         return {
-            "scorer": self.scorer,
-            "expected": self.expected,
-            "accuracy": self.accuracy,
-            "ci95": list(self.interval),
-            "missing_points": self.missing,
-            "within_chance": self.within_chance,
-            "rest_points": self.rest,
+            "scorer": self.scorer, "expected": self.expected, "accuracy": self.accuracy,
+            "ci95": list(self.interval), "missing_points": self.missing,
+            "within_chance": self.within_chance, "rest_points": self.rest,
             "causes": [cause._asdict() for cause in self.causes],
-            "settings": [dict(zip(("name", "here", "there"), each, strict=True))
-                         for each in self.settings],
+            "settings": [{"name": name, "here": here, "there": there}
+                         for name, here, there in self.settings],
             "notes": list(self.notes),
         }  # fmt: skip
 
