@@ -24,14 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.extractor import LABELS, completions, labelled, rows
 from gradeschool import load_gsm8k
-from gradeschool.answers import (
-    assertion,
-    candidates,
-    extractor,
-    quantities,
-    regions,
-    statements,
-)
+from gradeschool.answers import assertion, candidates, extractor, quantities, regions, statements
 
 MODULES = (quantities, regions, assertion, candidates, statements, extractor)
 SEVERAL = 5  # changed verdicts after which a removal is not tried further

@@ -23,12 +23,7 @@ if TYPE_CHECKING:
     from gradeschool.prompts import format_chat
     from gradeschool.protocol import Protocol
     from gradeschool.protocols.openai import extract_answer, is_correct
-    from gradeschool.protocols.registry import (
-        all_protocols,
-        all_scorers,
-        get_protocol,
-        get_scorer,
-    )
+    from gradeschool.protocols.registry import all_protocols, all_scorers, get_protocol, get_scorer
     from gradeschool.scorer import Scorer
     from gradeschool.scoring.judge import judge
     from gradeschool.verdict import Answer, Outcome, Verdict

@@ -16,10 +16,7 @@ from hypothesis import strategies as st
 
 from gradeschool import Problem, get_scorer
 from gradeschool.answers.extractor import Confidence, extract_final_answer
-from gradeschool.answers.quantities import (
-    same_answer,
-    same_value,
-)
+from gradeschool.answers.quantities import same_answer, same_value
 from gradeschool.answers.regions import parse_marks, split_thinking
 from gradeschool.verdict import Outcome
 

@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 
 from gradeschool import Failure, detect_answer_failure
 from gradeschool.answers.extractor import extract_final_answer
-from gradeschool.answers.failures import (
-    Near,
-    cause_of_text,
-    is_right,
-    relation_to_gold,
-)
+from gradeschool.answers.failures import Near, cause_of_text, is_right, relation_to_gold
 from gradeschool.answers.regions import committed_region
 
 PROGRAM = "```python\ndef eggs():\n    return 16 - 3 - 4\nprint(eggs())\n```"

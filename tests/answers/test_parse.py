@@ -4,14 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool import (
-    majority_vote,
-    normalize,
-    parse_gsm8k_answer,
-)
-from gradeschool.answers.parse import (
-    read_answer,
-)
+from gradeschool import majority_vote, normalize, parse_gsm8k_answer
+from gradeschool.answers.parse import read_answer
 from gradeschool.answers.search import mentions_answer
 
 FORMS = {

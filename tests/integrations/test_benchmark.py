@@ -5,12 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import (
-    GradeschoolError,
-    GSM8KBenchmark,
-    Problem,
-    normalize,
-)
+from gradeschool import GradeschoolError, GSM8KBenchmark, Problem, normalize
 from gradeschool.errors import UnknownNameError
 
 Problems = Sequence[Problem]

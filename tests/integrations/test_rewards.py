@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.integrations import verl
-from gradeschool.integrations.rewards import (
-    LONGEST,
-    Grader,
-    Reward,
-    _unreadable,
-    completion_text,
-)
+from gradeschool.integrations.rewards import LONGEST, Grader, Reward, _unreadable, completion_text
 from gradeschool.integrations.trl import reward
 from gradeschool.verdict import Outcome
 

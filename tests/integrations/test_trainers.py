@@ -11,12 +11,7 @@ import pytest
 from gradeschool.errors import InputError
 from gradeschool.integrations import openrlhf, verl
 from gradeschool.integrations.trl import RewardFunction, reward
-from gradeschool.integrations.verifiers import (
-    exact_match,
-    load_environment,
-    rows,
-    sampling,
-)
+from gradeschool.integrations.verifiers import exact_match, load_environment, rows, sampling
 
 
 def test_trl_gets_a_float_or_none_for_each_completion() -> None:

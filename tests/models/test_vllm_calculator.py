@@ -12,11 +12,7 @@ skip_without(MODEL_NEEDS, "the calculator of vLLM")
 
 import torch  # noqa: E402
 
-from tests.support.lent_modules import (  # noqa: E402
-    MoveDirectionality,
-    imported_anew,
-    lend_vllm,
-)
+from tests.support.lent_modules import MoveDirectionality, imported_anew, lend_vllm  # noqa: E402
 from tests.support.merging_tokenizer import Merging  # noqa: E402
 
 pytestmark = pytest.mark.slow

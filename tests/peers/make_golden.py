@@ -18,14 +18,7 @@ from typing import Any
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer, packages
 from tests.peers.compare import request
-from tests.peers.golden import (
-    LONGEST_READ,
-    NAME,
-    PACKAGES,
-    package_folders,
-    rows_of,
-    text_of,
-)
+from tests.peers.golden import LONGEST_READ, NAME, PACKAGES, package_folders, rows_of, text_of
 from tests.peers.install import missing
 from tests.peers.oracles import ENVIRONMENTS, FILES
 from tests.peers.peer import Peer

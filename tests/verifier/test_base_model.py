@@ -25,14 +25,7 @@ from gradeschool.verifier.base_model import (  # noqa: E402
     save_folder,
 )
 from tests.support.fixtures import skip_without  # noqa: E402
-from tests.support.trainees import (  # noqa: E402
-    SMALL,
-    architecture,
-    model_folder,
-    sums,
-    tokenizer_of,
-    trainee,
-)
+from tests.support.trainees import SMALL, architecture, model_folder, sums, tokenizer_of, trainee  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

@@ -9,12 +9,7 @@ pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
 from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT  # noqa: E402
-from gradeschool.verifier.data import (  # noqa: E402
-    QuestionSolution,
-    SolutionTokens,
-    encode_pairs,
-    step_ends,
-)
+from gradeschool.verifier.data import QuestionSolution, SolutionTokens, encode_pairs, step_ends  # noqa: E402
 from gradeschool.verifier.head import (  # noqa: E402
     Verifier,
     export_classifier,
@@ -23,13 +18,7 @@ from gradeschool.verifier.head import (  # noqa: E402
     read_values,
 )
 from gradeschool.verifier.reward_models import RewardModel  # noqa: E402
-from tests.support.trainees import (  # noqa: E402
-    architecture,
-    save_verifier,
-    sums,
-    tokenizer_of,
-    trainee,
-)
+from tests.support.trainees import architecture, save_verifier, sums, tokenizer_of, trainee  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

@@ -21,12 +21,7 @@ from gradeschool.answers.candidates import (
     skip_lead,
     stated_number,
 )
-from gradeschool.answers.quantities import (
-    WORD_NUMBER,
-    WrittenNumber,
-    quantity_at,
-    word_quantities,
-)
+from gradeschool.answers.quantities import WORD_NUMBER, WrittenNumber, quantity_at, word_quantities
 from gradeschool.answers.regions import LONGEST_UNIT
 from gradeschool.answers.search import closing_brace
 

@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from gradeschool.answers.extractor import (
-    ExtractedAnswer,
-    extract_final_answer,
-)
+from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
 from gradeschool.answers.failures import (
     Cause,
     Failure,

@@ -20,12 +20,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.datasets.load import (
-    NO_ERROR,
-    LabelledSteps,
-    labelled_steps,
-    load_step_labels,
-)
+from gradeschool.datasets.load import NO_ERROR, LabelledSteps, labelled_steps, load_step_labels
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, stored_completions
 from gradeschool.formats.settings import mapping

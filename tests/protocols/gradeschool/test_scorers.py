@@ -3,11 +3,7 @@
 import pytest
 
 from gradeschool import Problem, get_scorer
-from gradeschool.protocols.gradeschool import (
-    PARSE_ANSWER,
-    READER,
-    gold_and_question,
-)
+from gradeschool.protocols.gradeschool import PARSE_ANSWER, READER, gold_and_question
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Outcome
 

@@ -26,12 +26,7 @@ from gradeschool.latex import (
     slash_as_fraction,
     without_unit,
 )
-from gradeschool.protocols import (
-    Answer,
-    Problem,
-    Scorer,
-    make_answer,
-)
+from gradeschool.protocols import Answer, Problem, Scorer, make_answer
 from gradeschool.protocols.extractions import gold_without_commas, last_number
 from gradeschool.scorer import MATH_VERIFY, call_library
 

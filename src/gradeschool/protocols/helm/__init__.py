@@ -5,12 +5,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.search import END, last_match
-from gradeschool.protocols import (
-    Answer,
-    Problem,
-    Scorer,
-    make_answer,
-)
+from gradeschool.protocols import Answer, Problem, Scorer, make_answer
 from gradeschool.protocols.extractions import LAST_NUMBER
 
 SOURCE = "crfm-helm 0.5.16, helm/benchmark"

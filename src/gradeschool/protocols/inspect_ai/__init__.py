@@ -24,13 +24,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.search import NO_DIGITS, once_per_text
-from gradeschool.protocols import (
-    Answer,
-    Scorer,
-    ScorerFailure,
-    library_scorer,
-    make_answer,
-)
+from gradeschool.protocols import Answer, Scorer, ScorerFailure, library_scorer, make_answer
 from gradeschool.protocols.extractions import gold_as_it_is
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
 

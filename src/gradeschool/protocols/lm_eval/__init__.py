@@ -25,14 +25,7 @@ from functools import partial
 from gradeschool.answers.search import TextMatch, match_of, math_box
 from gradeschool.latex import hendrycks_equal, hendrycks_form, spaced_box
 from gradeschool.prompts import draw_rows, rationale
-from gradeschool.protocols import (
-    MGSM,
-    Answer,
-    Problem,
-    Scorer,
-    library_scorer,
-    make_answer,
-)
+from gradeschool.protocols import MGSM, Answer, Problem, Scorer, library_scorer, make_answer
 from gradeschool.protocols.extractions import (
     HASH,
     MARKED,

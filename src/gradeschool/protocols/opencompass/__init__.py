@@ -17,13 +17,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from gradeschool.answers.search import (
-    TextMatch,
-    last_match,
-    lowered,
-    math_box,
-    mentions_answer,
-)
+from gradeschool.answers.search import TextMatch, last_match, lowered, math_box, mentions_answer
 from gradeschool.latex import (
     MINERVA_REMOVED,
     MINERVA_SUBSTITUTIONS,
@@ -45,12 +39,7 @@ from gradeschool.protocols import (
     library_scorer,
     make_answer,
 )
-from gradeschool.protocols.extractions import (
-    COMMA,
-    gold_as_it_is,
-    last_number,
-    last_number_behind,
-)
+from gradeschool.protocols.extractions import COMMA, gold_as_it_is, last_number, last_number_behind
 
 SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
 DATASETS = f"{SOURCE}, opencompass/datasets"

@@ -24,12 +24,7 @@ from gradeschool.latex import (
     without_unit,
 )
 from gradeschool.problem import MARKER
-from gradeschool.protocols import (
-    Answer,
-    Problem,
-    Scorer,
-    ScorerFailure,
-)
+from gradeschool.protocols import Answer, Problem, Scorer, ScorerFailure
 from gradeschool.scorer import MATH_VERIFY, call_library
 
 # Words are read as by `word_to_num` of word2number 1.1 (w2n.py, lines 126-240): words that are not
