@@ -3,8 +3,6 @@
 Importing this package loads only the standard library; each name loads its module on first use.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING
 

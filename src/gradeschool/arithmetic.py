@@ -7,8 +7,6 @@ figure, a chain computed from left to right, and a change of unit are not slips.
 length of the text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Atomic file writes: a file is written completely or not at all, even after a crash."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -21,8 +21,6 @@ Python's `**` is not. As there, the expression ends at its first "=" (`<<3+4=7=`
 long), neither inserts anything.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal

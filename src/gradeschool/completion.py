@@ -1,7 +1,5 @@
 """The request to a model and its result: decoding, prompt, completion."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

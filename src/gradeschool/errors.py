@@ -14,8 +14,6 @@ A message says what was wrong, shows the value, and says what to do. A failed sa
 crash: `ModelError` is recorded with its sample, and only `FatalModelError` stops the run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 MOST_NAMES = 16  # in a message; with more, it names the command that lists them

@@ -1,7 +1,5 @@
 r"""Cleaning the LaTeX of answers as several harnesses do, in linear time where theirs is not."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -6,8 +6,6 @@ a command prints (`masked_streams`). A secret is masked as it is, and in its JSO
 base64 forms.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Numbers as text: shares of 1 (percentages, intervals, points), counts, p values, tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 

@@ -1,7 +1,5 @@
 """Of this process: cores, device, free memory, and what it does on Ctrl-C and SIGTERM."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

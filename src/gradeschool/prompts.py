@@ -1,7 +1,5 @@
 """Prompts from templates: one text, one message, or chat turns with a prefix of the answer."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

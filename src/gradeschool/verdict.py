@@ -1,7 +1,5 @@
 """The result of a scorer on a completion: the extracted answer and a verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The command line: one module for each verb, imported when it runs."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """`gradeschool data list | fetch | generate | right | label-steps`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`gradeschool export`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`gradeschool runs list | show | verify | curve`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -5,8 +5,6 @@ run folders and writes nothing. The pages are those of `gradeschool report`, lin
 leaderboard; each is made from what is stored when it is loaded.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -8,8 +8,6 @@ GSM-Plus and of GSM-Symbolic's main file are the digests by which other public r
 these commits. Other origins are an address of the user, and a repository of the Hugging Face hub.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

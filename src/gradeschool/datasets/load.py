@@ -1,7 +1,5 @@
 """Loads problems by the name of a dataset or the path of a file."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@ Facts read from th789/evolm @ f7302b5569d28a3cdbe2b3ebf23eebc92c1b3c62 (evaluati
 data/cooked/GSM8KPlatinum.jsonl: 1,209 rows, every question equal to the official text, in order).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 https://docs.claude.com/en/api/messages
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The interface of a model: an identity, and replies to requests."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

@@ -1,7 +1,5 @@
 """Choose the model for `-m PROVIDER/NAME`."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

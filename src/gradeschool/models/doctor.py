@@ -6,8 +6,6 @@ unknown: a chat model often ends a plain text immediately, and such an answer sh
 limits, stop strings and samples.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """Any server that speaks the OpenAI protocol: /v1/chat/completions and /v1/completions."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """GGUF files for llama.cpp, written from a small Hugging Face Llama folder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, NamedTuple

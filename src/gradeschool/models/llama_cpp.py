@@ -7,8 +7,6 @@ could make the work grow beyond these chats is refused unseen: ranges, recursive
 and loops in more than DEEPEST loops.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import struct

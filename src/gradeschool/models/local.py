@@ -1,7 +1,5 @@
 """A Hugging Face model on this machine: its folder, files, tokenizer and end tokens."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """OpenAI's HTTP API: fields that a server refuses, replies, and the meaning of errors."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """`recorded/FILE`: a model that returns the completions of a file, for demonstrations and tests."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path

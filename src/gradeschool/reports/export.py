@@ -3,8 +3,6 @@
 `export_run` gathers what the three formats need and writes one of them; `push` uploads the files.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Figures for papers, drawn by matplotlib: curves, and what a report shows of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module

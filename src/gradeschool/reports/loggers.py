@@ -4,8 +4,6 @@ A logger gets the settings of run.json and the numbers of results.json when a se
 are masked first. A failing logger is reported, and the others go on.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

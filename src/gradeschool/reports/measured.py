@@ -4,8 +4,6 @@ Everything is read from run.json (`runs/job.py`), so that terminal, page and lea
 same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

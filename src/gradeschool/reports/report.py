@@ -7,8 +7,6 @@ run, sample), `texts-N` (texts and extracted answers of CHUNK completions), and 
 prompts of PROMPT_CHUNK problems for each run: null, a text or [role, content] pairs).
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -4,8 +4,6 @@ The reproduction's report.md, and a figure's points and drawing, are read from t
 that the finished stages left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from functools import lru_cache

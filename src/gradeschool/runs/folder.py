@@ -1,7 +1,5 @@
 """Run folders: find them, summarise one, verify one."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import defaultdict

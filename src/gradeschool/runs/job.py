@@ -6,8 +6,6 @@ with its key. run.json contains the settings, so that a later command can check 
 same run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

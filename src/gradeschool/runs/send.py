@@ -3,8 +3,6 @@
 Every request ends as a completion: the model's text, or the error in its place.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

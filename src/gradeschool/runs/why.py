@@ -7,8 +7,6 @@ matters if two changes affect the same completion: labels, scorer, stop strings,
 texts that none of these explains, first those with another prompt, then the rest.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 By name: `fresh:SEED`, `fresh:SEED:SPLIT`, `fresh:SEED:SPLIT:COUNT`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

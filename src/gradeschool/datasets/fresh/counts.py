@@ -4,8 +4,6 @@ Ages, averages of scores, changes undone from the last to the first, a collectio
 shrinks, a chain of comparisons, parts of a group, two kinds in a ratio, the recipe of a cake.
 """
 
-from __future__ import annotations
-
 from math import gcd
 from typing import Any
 

@@ -5,8 +5,6 @@ weeks, things that are made in a factory or grown on a farm, packed and sold. Th
 large and a small unit, water that flows in and out of a tank, pages a day, the stages of a trip.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from gradeschool.datasets.fresh.story import (
