@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.settings import read_object
@@ -82,29 +82,6 @@ def write_gguf(folder: Path, target: Path) -> None:
     for add, name in SHAPE.items():
         getattr(writer, f"add_{add}")(config[name])
     writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
-    _add_tokenizer(writer, folder, config)
-    if (folder / VERIFIER_FILE).is_file():
-        head = read_object(folder / VERIFIER_FILE, GIVE_MODEL)
-        writer.add_string(HEAD_KEY, json.dumps({name: head.get(name) for name in HEAD_FIELDS}))
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
-    for name, tensor in load_file(folder / "model.safetensors").items():
-        if name.endswith(ROTATED):  # Transformers' rotary halves to llama.cpp's rotary pairs
-            rows, columns = tensor.shape
-            halves = rows // config["head_dim"], 2, config["head_dim"] // 2, columns
-            tensor = tensor.reshape(halves).swapaxes(1, 2).reshape(rows, columns)
-        renamed = names.get_name(name, try_suffixes=(".weight",))
-        if renamed is None:
-            raise InputError(f"llama.cpp has no name for the tensor {name!r} of {str(folder)!r}")
-        writer.add_tensor(renamed, tensor.astype("float32"))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-
-
-def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
-    import gguf
-
     tokenizer = read_object(folder / "tokenizer.json", GIVE_MODEL)
     vocabulary: dict[str, int] = tokenizer["model"]["vocab"]
     special = {token["content"] for token in tokenizer["added_tokens"] if token["special"]}
@@ -127,3 +104,20 @@ def _add_tokenizer(writer: Any, folder: Path, config: dict[str, Any]) -> None:
     template = folder / "chat_template.jinja"
     if template.is_file():
         writer.add_chat_template(template.read_text(encoding="utf-8"))
+    if (folder / VERIFIER_FILE).is_file():
+        head = read_object(folder / VERIFIER_FILE, GIVE_MODEL)
+        writer.add_string(HEAD_KEY, json.dumps({name: head.get(name) for name in HEAD_FIELDS}))
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
+    for name, tensor in load_file(folder / "model.safetensors").items():
+        if name.endswith(ROTATED):  # Transformers' rotary halves to llama.cpp's rotary pairs
+            rows, columns = tensor.shape
+            halves = rows // config["head_dim"], 2, config["head_dim"] // 2, columns
+            tensor = tensor.reshape(halves).swapaxes(1, 2).reshape(rows, columns)
+        renamed = names.get_name(name, try_suffixes=(".weight",))
+        if renamed is None:
+            raise InputError(f"llama.cpp has no name for the tensor {name!r} of {str(folder)!r}")
+        writer.add_tensor(renamed, tensor.astype("float32"))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()

@@ -18,7 +18,7 @@ from gradeschool.formats.own_run import read_json
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.verifier_scores import choose_scores
 from gradeschool.percentages import bounds, decimals, gain, percent
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import markdown_table, printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.candidates import one_run
@@ -236,7 +236,7 @@ def write_report(preset: Preset, folder: Path) -> Path:
                      bounds(clustered_wilson(list(each.values()))),
                      " ".join(f"{100 * mean_share(seed.values()):.1f}" for seed in by_seed[name]),
                      over])  # fmt: skip
-    lines += _table(rows)
+    lines += [*markdown_table(rows[0], rows[1:]), ""]
     named = {f"{labels:,}": f"verifier-{labels}" for labels in preset.curve}
     named[f"{preset.labelled:,}"] = "verifier"
     if other := preset.other_level:
@@ -248,19 +248,24 @@ def write_report(preset: Preset, folder: Path) -> Path:
         majority = rank.count_outcomes(results, rank.MAJORITY)
         after = [rank.count_outcomes(results, name) for name in shown[:3]]
         rows.append([label, decimals(inside), *(_compare(majority, each) for each in after)])
-    lines += [f"## Learning curve (seed {first}), points over the majority", "", *_table(rows)]
+    lines += [
+        f"## Learning curve (seed {first}), points over the majority",
+        "",
+        *markdown_table(rows[0], rows[1:]),
+        "",
+    ]
     costs = {path.stem: float((read_json(path) or {}).get("cpu_seconds", 0))
              for path in sorted((folder / STAGES).glob("*.json"))}  # fmt: skip
     rows = [["stage", "CPU s"], *([name, f"{cost:,.0f}"] for name, cost in costs.items())]
-    lines += [f"## CPU seconds: {sum(costs.values()):,.0f}", "", *_table(rows)]
+    lines += [
+        f"## CPU seconds: {sum(costs.values()):,.0f}",
+        "",
+        *markdown_table(rows[0], rows[1:]),
+        "",
+    ]
     path = folder / "report.md"
     write_file(path, "\n".join(lines).encode())
     return path
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return [lines[0], "|" + "---|" * len(rows[0]), *lines[1:], ""]
 
 
 def write_figure(folder: Path, name: str, points: Sequence[FigurePoint]) -> list[str]:
