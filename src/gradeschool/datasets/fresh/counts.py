@@ -57,35 +57,31 @@ def ages(story: Story) -> None:
         if not 2 <= age.value <= OLDEST:
             raise Unfit
         values.append(age)
-    _ask_ages(story, people, values)
-
-
-def _ask_ages(story: Story, people: list[Any], values: list[Quantity]) -> None:
     last, age, first = people[-1], values[-1], values[0]
-    kind = story.chance.pick(("is", "then", "before", "sum", "sum", "sum then", "gap"))
+    asked = chance.pick(("is", "then", "before", "sum", "sum", "sum then", "gap"))
     k = story.draw(3, 15, "years", words=True, most=25)
-    if kind in ("is", "sum", "gap"):
+    if asked in ("is", "sum", "gap"):
         story.numbers.pop()
-    if kind == "is":
+    if asked == "is":
         story.ask("how old", age, B=last)
-    elif kind in ("then", "before"):
-        story.solve(kind, now=age, k=k, B=last)
-    elif kind == "sum":
+    elif asked in ("then", "before"):
+        story.solve(asked, now=age, k=k, B=last)
+    elif asked == "sum":
         total = story.step("The sum of the ages is {=}.", sum(values[1:], first))
-        story.ask(kind, total, all=listed([person.name for person in people]))
-    elif kind == "sum then":
+        story.ask(asked, total, all=listed([person.name for person in people]))
+    elif asked == "sum then":
         a = story.step("Then {A} will be {=} years old.", first + k, A=people[0])
-        story.solve(kind, now=age, a=a, k=k, A=people[0], B=last)
+        story.solve(asked, now=age, a=a, k=k, A=people[0], B=last)
     else:
-        index = story.chance.below(len(people) - 1)
+        index = chance.below(len(people) - 1)
         pair = [(values[index], people[index]), (age, last)]
         if age.value < values[index].value:
             pair.reverse()
         (less, younger), (more, elder) = pair
-        steps = story.sentences[kind].steps
+        steps = story.sentences[asked].steps
         answer = story.compute(*steps, more=more, less=less, B=elder, A=younger)
-        story.ask(kind, story.unstated(answer), B=elder, A=younger)
-    if "then" in kind and max(first.value if kind != "then" else 0, age.value) + k.value > OLDEST:
+        story.ask(asked, story.unstated(answer), B=elder, A=younger)
+    if "then" in asked and max(first.value if asked != "then" else 0, age.value) + k.value > OLDEST:
         raise Unfit
 
 
@@ -100,7 +96,14 @@ def averages(story: Story) -> None:
     most = high if game == "test" else 0
     story.cast.update(A=story.person(), game=game, points=points)
     if chance.hit(0.4):
-        _from_average(story, low, high, most)
+        n = story.draw(3, 8, "count", words=True)
+        m = story.draw(low, high - 5, "average", most=most)
+        total = story.turn("known average", n=n, m=m)
+        total = story.turn("then", now=total, low=low, high=high, most=most)
+        if story.size < 4 and chance.hit(0.5):
+            story.ask("sum", total)
+        else:
+            story.solve("new average", now=total, n=n)
         return
     count = chance.between(2, 4)
     results = [story.draw(low, high, "result", most=most) for _ in range(count)]
@@ -124,17 +127,6 @@ def averages(story: Story) -> None:
         raise Unfit
     answer = story.step("{A} {~need} {=} {points} in the next {game}.", missing)
     story.ask("wanted", answer, g=g)
-
-
-def _from_average(story: Story, low: int, high: int, most: int) -> None:
-    n = story.draw(3, 8, "count", words=True)
-    m = story.draw(low, high - 5, "average", most=most)
-    total = story.turn("known average", n=n, m=m)
-    total = story.turn("then", now=total, low=low, high=high, most=most)
-    if story.size < 4 and story.chance.hit(0.5):
-        story.ask("sum", total)
-        return
-    story.solve("new average", now=total, n=n)
 
 
 UNDONE = ("gets", "gives", "halves", "doubles", "gives each", "buys boxes")
@@ -247,7 +239,26 @@ def comparison(story: Story) -> None:
     known: list[Compared] = [(subjects[0], first)]
     for subject in subjects[1:count]:
         known.append((subject, _related(story, frame, subject, known)))
-    _ask_comparison(story, frame, known)
+    kind, last = chance.pick(QUESTIONS), known[-1]
+    if kind == "one":
+        story.ask(f"{frame} number", last[1], B=last[0])
+        return
+    if kind == "difference":
+        pair = (chance.pick(known[:-1]), last)
+        less, more = sorted(pair, key=lambda each: each[1].value)
+        answer = story.step("The difference {~be} {=} {item}.", more[1] - less[1])
+        story.ask(f"{frame} difference", story.unstated(answer), B=more[0], A=less[0])
+        return
+    counted = known if kind != "two" else [chance.pick(known[:-1]), last]
+    numbers = [value for _, value in counted]
+    total = story.step("In all there {~~be} {=} {item}.", sum(numbers[1:], numbers[0]))
+    if kind == "sold":
+        story.solve("how much", now=total, p=story.turn("sold for"))
+    elif kind == "packed":
+        story.solve("how many", now=total, k=story.turn(kind, now=total))
+    else:
+        names = [str(getattr(subject, "name", subject)) for subject, _ in counted]
+        story.ask(f"{frame} total", total, all=listed(names))
 
 
 def _scene(story: Story) -> tuple[list[Any], str, Noun]:
@@ -288,29 +299,6 @@ def _related(story: Story, frame: str, subject: Any, known: list[Compared]) -> Q
         raise Unfit
     story.say(f"{frame} {kind}", **values)
     return story.step(story.sentences[f"{frame} step"].wordings[0], value, B=subject)
-
-
-def _ask_comparison(story: Story, frame: str, known: list[Compared]) -> None:
-    kind, last = story.chance.pick(QUESTIONS), known[-1]
-    if kind == "one":
-        story.ask(f"{frame} number", last[1], B=last[0])
-        return
-    if kind == "difference":
-        pair = (story.chance.pick(known[:-1]), last)
-        less, more = sorted(pair, key=lambda each: each[1].value)
-        answer = story.step("The difference {~be} {=} {item}.", more[1] - less[1])
-        story.ask(f"{frame} difference", story.unstated(answer), B=more[0], A=less[0])
-        return
-    counted = known if kind != "two" else [story.chance.pick(known[:-1]), last]
-    numbers = [value for _, value in counted]
-    total = story.step("In all there {~~be} {=} {item}.", sum(numbers[1:], numbers[0]))
-    if kind == "sold":
-        story.solve("how much", now=total, p=story.turn("sold for"))
-    elif kind == "packed":
-        story.solve("how many", now=total, k=story.turn(kind, now=total))
-    else:
-        names = [str(getattr(subject, "name", subject)) for subject, _ in counted]
-        story.ask(f"{frame} total", total, all=listed(names))
 
 
 # The place, the people in it, the first division, rooms, what the people do.

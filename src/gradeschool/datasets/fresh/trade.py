@@ -5,8 +5,6 @@ weeks, things that are made in a factory or grown on a farm, packed and sold. Th
 large and a small unit, water that flows in and out of a tank, pages a day, the stages of a trip.
 """
 
-from fractions import Fraction
-
 from gradeschool.datasets.fresh.story import (
     CLOTHES,
     FRUIT,
@@ -39,7 +37,18 @@ def shopping(story: Story) -> None:
     if chance.hit(0.3):
         story.say("shop")
     counts = [story.draw(2, 9, "count", words=True) for _ in items]
-    prices = _prices(story, items)
+    prices: list[Quantity] = []
+    for index, item in enumerate(items):
+        if index == 0 or story.steps_left <= 2 or not chance.hit(0.4):
+            prices.append(story.draw(item.low, item.high, "price", money=True))
+            story.say("price", item=item, p=prices[-1])
+            continue
+        before = chance.below(index)
+        name = "price more" if chance.hit(0.5) else "price times"
+        price = story.turn(name, now=prices[before], item=item, other=items[before])
+        if price.value > 2 * item.high:
+            raise Unfit
+        prices.append(price)
     bought = listed([f"{{n{index} i{index}}}" for index in range(lines)])
     at = "open" if chance.hit(0.5) else "event"
     story.say(
@@ -64,27 +73,6 @@ def shopping(story: Story) -> None:
         total = story.turn(charge, now=total)
         if chance.hit(0.4):
             break
-    _pay(story, total)
-
-
-def _prices(story: Story, items: list[Noun]) -> list[Quantity]:
-    prices: list[Quantity] = []
-    for index, item in enumerate(items):
-        if index == 0 or story.steps_left <= 2 or not story.chance.hit(0.4):
-            prices.append(story.draw(item.low, item.high, "price", money=True))
-            story.say("price", item=item, p=prices[-1])
-            continue
-        before = story.chance.below(index)
-        name = "price more" if story.chance.hit(0.5) else "price times"
-        price = story.turn(name, now=prices[before], item=item, other=items[before])
-        if price.value > 2 * item.high:
-            raise Unfit
-        prices.append(price)
-    return prices
-
-
-def _pay(story: Story, total: Quantity) -> None:
-    chance = story.chance
     kind = chance.pick(("how much", "change", "bills", "had", "short", "split"))
     if kind == "how much":
         story.ask(kind, total)
@@ -275,7 +263,21 @@ def production(story: Story) -> None:
     elif end == "how many boxes":
         story.ask(end, story.turn("boxed", now=output))
     else:
-        _sell(story, output)
+        unit = story.cast["item"]
+        if story.steps_left > 1 and chance.hit(0.7):
+            output, unit = story.turn("boxed", now=output), story.cast["crate"]
+            p = story.draw(5, 30, "price", money=True)
+            story.cast["rest"] = "all the"
+        else:
+            p = story.draw(max(2, unit.low // 2), max(5, unit.high // 2), "price", money=True)
+        money = story.turn("price", now=output, unit=unit, p=p)
+        if story.steps_left > 0 and chance.hit(0.7):
+            if money.value < 40:
+                raise Unfit
+            k = story.draw(20, min(int(money.value) * 3 // 4, 900), "cost", by=10, money=True)
+            story.ask("profit", story.turn("costs", now=money, k=k), unit=unit)
+        else:
+            story.ask("how much", money, unit=unit)
 
 
 def _production(story: Story) -> Quantity:
@@ -287,24 +289,6 @@ def _production(story: Story) -> Quantity:
         return story.turn("this long", now=hourly, h=h)
     story.say("hours", h=h)
     return story.turn("days", now=hourly, h=h)
-
-
-def _sell(story: Story, output: Quantity) -> None:
-    chance, unit = story.chance, story.cast["item"]
-    if story.steps_left > 1 and chance.hit(0.7):
-        output, unit = story.turn("boxed", now=output), story.cast["crate"]
-        p = story.draw(5, 30, "price", money=True)
-        story.cast["rest"] = "all the"
-    else:
-        p = story.draw(max(2, unit.low // 2), max(5, unit.high // 2), "price", money=True)
-    money = story.turn("price", now=output, unit=unit, p=p)
-    if story.steps_left > 0 and chance.hit(0.7):
-        if money.value < 40:
-            raise Unfit
-        k = story.draw(20, min(int(money.value) * 3 // 4, 900), "cost", by=10, money=True)
-        story.ask("profit", story.turn("costs", now=money, k=k), unit=unit)
-    else:
-        story.ask("how much", money, unit=unit)
 
 
 def harvest(story: Story) -> None:
@@ -539,7 +523,25 @@ def trips(story: Story) -> None:
             distance = story.turn("daily", now=distance, low=low, high=4 * high)
     if not fuel and distance.value > 12 * high:
         raise Unfit
-    _ask_trip(story, way, distance, None if takes_days else hours)
+    kind = chance.below(7 if fuel else 5)
+    if story.steps_left < 1 or kind == 0:
+        story.ask("total", distance)
+    elif kind <= 3:
+        story.solve("left" if kind <= 2 else "back", now=distance)
+    elif kind == 4:
+        k = story.divisor(distance, 3, 12, "hours")
+        if takes_days or k.value < hours:
+            raise Unfit
+        if not low / 2 <= distance.value / k.value <= 1.2 * high:
+            raise Unfit
+        story.solve("speed", now=distance, k=k)
+    else:
+        k = story.divisor(distance, 15, 50, "mileage")
+        if kind == 5:
+            story.solve("gallons", now=distance, k=k)
+            return
+        gallons = story.step("{A} {~need} {=} gallons.", distance / k)
+        story.solve("gas cost", now=gallons, k=k)
 
 
 def _change_speed(story: Story, way: Way, distance: Quantity, s: Quantity, h: Quantity) -> Quantity:
@@ -552,30 +554,6 @@ def _change_speed(story: Story, way: Way, distance: Quantity, s: Quantity, h: Qu
         raise Unfit
     lines = "At that speed, {A} {~act} {=h*s} miles.", GONE
     return story.compute(*lines, now=distance, h=h, s=speed)
-
-
-def _ask_trip(story: Story, way: Way, distance: Quantity, least: Fraction | None) -> None:
-    """Ask the question. least: the hours of the timed stages; None if the trip takes days."""
-    _, slowest, fastest, fuel = way
-    kind = story.chance.below(7 if fuel else 5)
-    if story.steps_left < 1 or kind == 0:
-        story.ask("total", distance)
-    elif kind <= 3:
-        story.solve("left" if kind <= 2 else "back", now=distance)
-    elif kind == 4:
-        hours = story.divisor(distance, 3, 12, "hours")
-        if least is None or hours.value < least:
-            raise Unfit
-        if not slowest / 2 <= distance.value / hours.value <= 1.2 * fastest:
-            raise Unfit
-        story.solve("speed", now=distance, k=hours)
-    else:
-        k = story.divisor(distance, 15, 50, "mileage")
-        if kind == 5:
-            story.solve("gallons", now=distance, k=k)
-            return
-        gallons = story.step("{A} {~need} {=} gallons.", distance / k)
-        story.solve("gas cost", now=gallons, k=k)
 
 
 # Families that are easy to check and hard to solve forwards. A solution begins with "Try ..." and
