@@ -33,6 +33,15 @@ def test_each_scorers_answer_is_marked(gradeschool: Command, tmp_path: Path) -> 
     assert "\n2 more; show them with -n 3\n" in fewer
 
 
+def test_runs_of_one_file_are_counted_apart(gradeschool: Command, tmp_path: Path) -> None:
+    rows = [{"index": 29, "completion": "#### 13", "run": run} for run in "ab"]
+    path = jsonl(tmp_path / "a.jsonl", [*rows, {"index": 0, "completion": "#### 7", "run": "b"}])
+    first, *runs = gradeschool("explain", path, *SAMPLE).out.splitlines()[:4]
+    assert first.startswith("gradeschool/reader: 2 of 3 correct")
+    assert runs == [f"2 runs together; {path}#RUN is one of them:", "  a: 1 of 1 correct",
+                    "  b: 1 of 2 correct"]  # fmt: skip
+
+
 def test_a_long_completion_is_cut_around_its_answers(gradeschool: Command, tmp_path: Path) -> None:
     text = "x" * 5000 + " #### 7 " + "y" * 5000 + " so 13 " + "z" * 5000
     path = jsonl(tmp_path / "a.jsonl", [{"index": 29, "completion": text}])

@@ -41,7 +41,8 @@ def test_settings_are_words(changed_run: Path) -> None:
 
 
 def test_chosen_problems_are_not_the_first() -> None:
-    fields = {"dataset": {"name": "gsm8k:test"}, "problems": 2, "samples": 1}
+    fields = {"dataset": {"name": "gsm8k:test"}, "problems": 2, "samples": 1,
+              "dataset_problems": 1319}  # fmt: skip
     assert ("dataset", "gsm8k:test, the first 2 of 1,319 problems") in measured(fields)
     chosen = {**fields, "problem_ids": ["7", "1300"]}
     assert ("dataset", "gsm8k:test, 2 of 1,319 problems") in measured(chosen)

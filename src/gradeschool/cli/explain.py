@@ -92,6 +92,7 @@ def command(
     """
     from gradeschool.datasets.platinum import label_changes
     from gradeschool.formats.own_run import manifest_of
+    from gradeschool.reports.terminal import quoted, run_name
     from gradeschool.scoring.causes import Side, explained_samples
     from gradeschool.scoring.sources import choose_runs, open_sources, split_run
     from gradeschool.scoring.table import ScoredTable, choose_scorers, scorer_for
@@ -166,6 +167,14 @@ def command(
         share = f" ({accuracy_words(right / judged, between)})" if judged else ""
         failed = f", {count(errors, 'error')}" if errors else ""
         heading = f"{first}: {right} of {judged} correct{share}{failed}"
+        if len(runs) > 1:
+            heading += f"\n{len(runs)} runs together; {quoted(files[0])}#RUN is one of them:"
+            by_run = {run.name: [0, 0] for run in runs}
+            for case in cases:
+                by_run[case.run][0] += not case.failed and case.verdicts[0].correct
+                by_run[case.run][1] += not case.failed
+            for name, (own, of) in by_run.items():
+                heading += f"\n  {run_name(name)}: {own} of {of} correct"
     if as_json:
         cli.print_json({**fields, "differ" if differing else "cases": list(map(_as_json, shown))})
     else:

@@ -30,12 +30,12 @@ def measured(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         str(mapping(manifest.get(name)).get("name") or "") for name in ("protocol", "dataset")
     )
     used, samples = manifest.get("problems"), manifest.get("samples")
-    problems, source = dataset, SOURCES.get(ALIASES.get(dataset, dataset))
+    problems, total = dataset, manifest.get("dataset_problems")
     if isinstance(used, int):
         words = count(used, "problem")
-        if source and used < source.rows:
+        if isinstance(total, int) and used < total:
             first = "" if "problem_ids" in manifest else "the first "
-            words = f"{first}{used:,} of {source.rows:,} problems"
+            words = f"{first}{used:,} of {total:,} problems"
         several = isinstance(samples, int) and samples > 1
         problems += f", {words}{f', {samples} samples each' if several else ''}"
     rows = [("model", f"{model} ({engine})" if engine else model), ("protocol", protocol),

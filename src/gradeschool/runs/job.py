@@ -426,6 +426,7 @@ def make_manifest(
         "model": identity,
         **facts_of(plan),
         "problems": len(ids),
+        "dataset_problems": len(plan.dataset.problems),
         "samples": plan.samples,
         **({} if is_beginning else {"problem_ids": ids}),
     }
