@@ -381,3 +381,49 @@ def test_recorded_runs_are_let_alone(data: Path, tmp_path: Path) -> None:
         assert faults == 0
         assert all("programs" in note for note in source.checks.conclude())
         assert source.matcher.base == 0
+
+
+def own_rows(count: int = 40) -> list[Row]:
+    return [
+        {"question": f"Box {n} has {n * n} pens and {n} are sold. How many are left?",
+         "gold": str(n * n - n), "completion": f"After the sale {n * n - n} are left in box {n}."}
+        for n in range(2, count + 2)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("column", "fill", "said"),
+    [
+        ("completion", lambda n: "So the answer is 7001.", "texts of"),
+        ("completion", lambda n: f"{'so ' * 200} 7001.", "rows 21 to 40 of 'a.jsonl' have the same "
+         "text for 20 problems"),
+        ("gold", lambda n: "7001", "rows 21 to 40 of 'a.jsonl' have the same gold"),
+        ("gold", lambda n: str(7001 + n), "rows 21 to 40 of 'a.jsonl' have golds that count up"),
+        ("gold", lambda n: f"{n + 1}.790", "20 golds of 'a.jsonl' are written like '1.790'"),
+    ],
+)  # fmt: skip
+def test_cells_that_a_spreadsheet_filled_or_wrote_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: str, fill: Callable[[int], str],
+    said: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    table = own_rows()
+    assert read(Path(), table)[1] == []
+    for n, row in enumerate(table[20:]):
+        row[column] = fill(n)
+    assert any(said in note for note in read(Path(), table)[1])
+
+
+def test_golds_that_mostly_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    table = own_rows()
+    for row in table[:25]:
+        row["gold"] = "2 x + 3 y"
+    with pytest.raises(InputError, match=r"25 of 40 golds .* cannot be read, .* row 1 has"):
+        read(tmp_path, table)
+
+
+def test_two_files_in_one_are_two_runs_or_said(tmp_path: Path) -> None:
+    table = own_rows()
+    [note] = read(tmp_path, [*table, *table])[1]
+    assert "stand 2 times in one order, taken as samples of one run" in note
+    assert read(tmp_path, [row for row in table for _ in range(2)])[1] == []

@@ -14,6 +14,7 @@ from bisect import bisect, bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from operator import itemgetter
 from typing import Any
 
 from gradeschool.answers.golds import read_gold
@@ -28,7 +29,7 @@ from gradeschool.formats.values import SERVICE_FAILURE, plain_name
 from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
-from gradeschool.scoring.matching import Matcher, end_of_prompt, squeeze
+from gradeschool.scoring.matching import NO_GOLD, Matcher, end_of_prompt, squeeze
 
 FULL = 1536  # samples that are all examined, more than a test split has
 SPREAD = 13  # of the others, one in so many is
@@ -55,6 +56,8 @@ OWN_LOSS, OTHER_LOSS, GOLD_GAIN = 3.0, 0.25, 0.7  # a text of the row's problem;
 ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost ones end
 BETWEEN_WORDS = str.maketrans(dict.fromkeys(string.punctuation, " "))
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")  # four times as fast as with a sign before it
+THOUSANDS = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")  # or three decimals
+LONGEST_COUNTED = 12  # digits of golds that may count up
 WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 LETTER = re.compile(r"\(?[A-Ea-e]\)?\.?\Z")
 CALCULATION = re.compile(r"<<[^<>]*>>")
@@ -239,6 +242,34 @@ class _Stretches:
             self.best = total, key, first, self.last, fits, self.n - n
 
 
+class _Filled:
+    """The longest stretch of rows with one value for different problems, as a spreadsheet fills it.
+
+    step: by how much the value grows from one problem to the next. longest: the number of problems,
+    and the first and the last row.
+    """
+
+    def __init__(self, step: int = 0) -> None:
+        self.longest = self._open = (0, 0, 0)
+        self._step = step
+        self._last: tuple[Any, Problem | None] = (None, None)
+
+    def add(self, row: int, value: Any, problem: Problem) -> None:
+        """Take the value of the next row, None for one that ends a stretch."""
+        before, other = self._last
+        if problem is other:
+            return
+        self._last = value, problem
+        n, first, _ = self._open
+        continues = (
+            value is not None
+            and before is not None
+            and value == (before + self._step if self._step else before)
+        )
+        self._open = (n + 1, first, row) if continues else (1, row, row)
+        self.longest = max(self.longest, self._open, key=itemgetter(0))
+
+
 class AlikeTexts:
     """Short texts of one file that differ in digits alone: failures of a server, stored as texts.
 
@@ -305,6 +336,15 @@ class Checks:
         self.problems: set[tuple[str, str]] = set()  # by run, where a column may tell runs apart
         self.alike = AlikeTexts(file)
         self.lengths: Counter[int] = Counter()
+        # By run and what they have in common.
+        self.filled: defaultdict[tuple[str, str], _Filled] = defaultdict(_Filled)
+        # Of rows without a run and a number of the sample: the first problem, and those before it
+        # stands again behind others.
+        roles = columns.roles.keys() if columns else {"run"}
+        self.is_bare = not roles & {"run", "sample"}
+        self.first: Problem | None = None
+        self.before: Problem | None = None
+        self.rounds: list[int] = []
 
     def add(self, samples: Sequence[Sample]) -> None:
         """Count the facts of matched samples, in the order of the file."""
@@ -319,6 +359,8 @@ class Checks:
             if problem is None:
                 counts["faults"] += 1
                 self.weight = 1
+                if sample.fault.startswith(NO_GOLD):
+                    self._note("no gold", f"row {sample.row} {sample.fault}")
                 if reference.question is None or reference.gold is not None:
                     self._count_gold(sample, "")
                 elif len(self.questions) < KEPT:
@@ -327,12 +369,18 @@ class Checks:
             self.answered = number = self.answered + 1
             if self.columns and self.columns.kinds:
                 self.problems.add((sample.run, problem.id))
+            if self.is_bare:
+                self.first = self.first or problem
+                if problem is self.first is not self.before and number > 1:
+                    self.rounds.append(number - 1)
+                self.before = problem
             if number > FULL and number % SPREAD != number // SPREAD % SPREAD:
                 continue
             self.examined += 1
             self.weight = 1 if number <= FULL else SPREAD
             answer = last_number(sample.text)
             is_right = answer == _normalized(problem.gold) != ""
+            self._count_filled(sample, problem, is_right)
             self._count_text(sample, problem, answer, is_right)
             if not sample.text or reference.in_text:
                 continue
@@ -349,6 +397,17 @@ class Checks:
             else:
                 beside = beside or _neighbours(samples)
                 self._place(sample, problem, answer, *beside[index], in_file=True)
+
+    def _count_filled(self, sample: Sample, problem: Problem, is_right: bool) -> None:
+        """Note texts and golds of rows that are not right: equal ones, and golds that count up."""
+        run, row, gold = sample.run, sample.row, problem.gold
+        if sample.text:
+            self.filled[run, "the same text"].add(row, None if is_right else sample.text, problem)
+        if sample.reference.gold is not None and problem.meta.get("dataset") == OWN_PROBLEMS:
+            self.filled[run, "the same gold"].add(row, None if is_right else gold, problem)
+            if gold.isdecimal() and len(gold) < LONGEST_COUNTED:
+                counting = self.filled.setdefault((run, "golds that count up"), _Filled(1))
+                counting.add(row, None if is_right else int(gold), problem)
 
     def _count_text(self, sample: Sample, problem: Problem, answer: str, is_right: bool) -> None:
         """Count what the text and the gold of a sample look like.
@@ -461,6 +520,8 @@ class Checks:
         weight = self.weight
         written = _written(gold)
         counts["golds"] += weight * (written != "")
+        if "." in written:
+            counts["thousands" if THOUSANDS.fullmatch(written.strip()) else "decimals"] += weight
         counts["letters"] += weight * (
             len(written) < 9 and LETTER.match(written.strip()) is not None
         )
@@ -499,6 +560,11 @@ class Checks:
             )
         if counts["questions as texts"] >= SHARE * (n + counts["faults"]) > 1:
             raise InputError(f"the texts of {file!r} are questions of {name!r}; {TEXT_COMMAND}")
+        if (unread := counts["no gold"]) > n and unread >= ENOUGH:
+            raise InputError(
+                f"{unread} of {n + counts['faults']} golds of {file!r} cannot be read, and the "
+                f"others are no fair sample: {self.examples['no gold']}"
+            )
         if not n:
             if self.questions:
                 raise InputError(self._unknown_questions())
@@ -520,8 +586,24 @@ class Checks:
         printed = (f"what they print may be in {executed!r}: --columns response={executed}"
                    if executed else "their printed answers are no part of the text")  # fmt: skip
         warnings = self._check_golds() if counts["readable"] >= ENOUGH else []
-        warnings += self.alike.conclude("ask for them again")
+        alike = self.alike.conclude("ask for them again")
+        warnings += alike
+        for (_, what), filled in self.filled.items():
+            problems, first, last = filled.longest
+            if problems >= ENOUGH and not (what == "the same text" and alike):
+                warnings.append(
+                    f"rows {first} to {last} of {file!r} have {what} for {problems} problems: was "
+                    "a cell of a spreadsheet filled down?"
+                )
+        rounds = len(self.rounds) + 1
         warnings += [words for holds, words in (
+            (rounds > 1 and self.rounds == [texts * each // rounds for each in range(1, rounds)],
+             f"the problems of {file!r} stand {rounds} times in one order, taken as samples of one "
+             "run; if they are several runs, put each into a file, or name the column that tells "
+             "them apart: --columns run=COLUMN"),
+            (counts["thousands"] > 2 and not counts["decimals"],
+             f"{counts['thousands']} golds of {file!r} are written like '1.790' and none has other "
+             "decimals; they are read as decimals: if the point marks thousands, write 1790"),
             (min(counts["own"], n - counts["own"]) >= max(ENOUGH, MANY_ALIKE * n),
              f"{counts['own']} of {n} rows of {file!r} ask problems that are not in {name!r} and "
              "are scored by the file's golds: the accuracy is one over them and the others"),
@@ -555,7 +637,8 @@ class Checks:
              f"texts are elsewhere: --columns response={next(iter(columns.wordy), '')}"),
             (longest >= LEAST_CUT and self.lengths[longest] >= max(ENOUGH, MANY_CUT * n),
              f"{self.lengths[longest]} of {n} texts of {file!r} end at exactly {longest:,} "
-             "characters, which looks cut; score the whole texts"),
+             "characters, which looks cut; score the whole texts (those that end within a sentence "
+             "count as truncated)"),
             (columns.selected,
              f"each text of {file!r} is scored; to score those that were selected: --columns "
              f"response={columns.selected}"),

@@ -20,6 +20,7 @@ from gradeschool.formats.samples import PARTS_OF_ID, Reference, Sample
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
+NO_GOLD = "has no usable gold"
 ADVICE = "correct it, or give its dataset with -d"
 SPLITS = {"train": "gsm8k:train", "test": "gsm8k"}  # as ids write them
 SHORT_QUESTION = 20  # characters; a shorter text or beginning identifies no question
@@ -248,7 +249,7 @@ def own_problem(id: str | None, question: str, gold: Any) -> Problem:
     try:
         number, solution = read_solution(gold)
     except InputError as error:
-        raise InputError(f"has no usable gold: {error}") from None
+        raise InputError(f"{NO_GOLD}: {error}") from None
     if question or id is None:
         id = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return Problem(id, question, number, solution, {"dataset": OWN_PROBLEMS})
