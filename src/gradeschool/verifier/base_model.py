@@ -1,7 +1,5 @@
 """The base model of a training, and the folder of its result."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable
 from contextlib import nullcontext, redirect_stderr

@@ -1,7 +1,5 @@
 """The data of trainings: questions and solutions as tokens, and the rows of a batch."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate, product

@@ -15,8 +15,6 @@ Limits: only the numbers of a step are read, not its words; if two numbers of a 
 either may be meant; another way that ends in an error counts as wrong from its start.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import re

@@ -6,8 +6,6 @@ result is the mean over subsets: over all of them for the best by a score, which
 over random ones for votes.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

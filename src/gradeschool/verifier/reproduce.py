@@ -4,8 +4,6 @@ Every stage is a command of this package that writes one file or folder; it need
 write what its words name.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

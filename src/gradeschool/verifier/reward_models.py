@@ -10,8 +10,6 @@ Transformers reads them from a folder; code in the folder is not run. The forms:
   after every step comes "ки", where the token "+" is compared with "-".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

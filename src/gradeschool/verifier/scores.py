@@ -4,8 +4,6 @@ A verifier is a folder, a FILE.gguf or `tiny`; a published reward model a folder
 language model gives log-probabilities, or is asked as a critic.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

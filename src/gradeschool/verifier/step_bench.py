@@ -8,8 +8,6 @@ threshold is predicted to be wrong. The threshold is never chosen on the reporte
 the problems uses the threshold from the other half.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

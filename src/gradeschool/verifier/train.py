@@ -4,8 +4,6 @@ DDP, FSDP, DeepSpeed, accumulation, checkpoints, early stopping and trackers are
 accelerate's. Ours are the losses, a head with its own learning rate, and what the folder says.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
