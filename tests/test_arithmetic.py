@@ -169,6 +169,7 @@ def annotated(data: Path) -> Iterator[tuple[str, str]]:
                 yield from re.findall(r"<<(.*?)=([^=>]*)>>", json.loads(line)["answer"], re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.official
 def test_every_annotation_of_gsm8k_computes_to_its_result(data: Path) -> None:
     """All but one: its result is written as a fraction, and is the right value even so."""
