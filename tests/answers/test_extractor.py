@@ -9,12 +9,14 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradeschool import Problem, get_scorer
+from gradeschool.answers import extractor
 from gradeschool.answers.extractor import Confidence, extract_final_answer
 from gradeschool.answers.quantities import same_answer, same_value
 from gradeschool.answers.regions import parse_marks, split_thinking
@@ -242,6 +244,33 @@ def test_it_never_raises_and_reads_what_stands_there(text: str, question: str) -
         assert 0 <= reading.start < reading.end <= len(text)
         assert reading.value
         assert reading == extract_final_answer(text, question)
+
+
+LINES = [line for row in rows_of(TEXTS) for line in row["completion"].split("\n")]
+ENDINGS = (
+    *PLACES, "A: {}\n", "#### {}\n\nQ:", r"So it is $\boxed{{{}}}$ miles.", r"\[ \boxed{{{}}} \]",
+    r"at least \(\boxed{{{}}}\) apples", r"not -\boxed{{{}}}.", r"So the answer is {}.",
+)  # fmt: skip
+
+
+@given(
+    st.lists(st.sampled_from(LINES), max_size=3),
+    st.sampled_from((" ", "\n")),
+    st.sampled_from(ENDINGS),
+    st.sampled_from(("18", "2.5", "1,250", "0", "7000000")),
+    st.sampled_from(("", "How many apples does she have left?")),
+)
+def test_a_plain_ending_is_read_as_any_other(
+    lines: list[str], space: str, ending: str, number: str, question: str
+) -> None:
+    text = space.join([*lines, ending.format(number)])
+    with patch.object(extractor, "_plain_ending", return_value=None):
+        expected = extract_final_answer(text, question)
+    reading = extract_final_answer(text, question)
+    # The long way's span may begin at the "$" before the number.
+    assert (reading and (reading.value, reading.end)) == (
+        expected and (expected.value, expected.end)
+    )
 
 
 @pytest.mark.parametrize("gold", ["p - q", "3\\sqrt{13}", "\\text{Evelyn}", "20 apples", "(3,4]"])

@@ -178,6 +178,7 @@ def restates_question(text: str, question: str, share: float = 0.6) -> bool:
     return len(topics) >= 3 and len(found) >= share * len(topics)
 
 
+@lru_cache(8192)
 def stem(word: str) -> str:
     """Return a word's stem, accurate enough to distinguish units: "boxes" -> "box"."""
     word = word.lower().strip("'’-")

@@ -100,19 +100,26 @@ ANNOUNCED = tuple(
     for marker in ("####", "The answer is", "The answer is:", "The final answer is")
     for sign in ("", "$")
 )
-# What is around the short whole number in the last line of most texts: a marker before it ...
+# What is around the short number in the last line of most texts: a marker before it ...
 PLAIN_MARKER = re.compile(
     r"(?:(?P<hashes>####)|(?P<line>\nA:)|(?:\A|\n|[.!] |\*)(?:(?:So|Thus|Hence|Therefore),? )?"
     r"[Tt]he (?:final )?answer is:?) ?(?P<box>(?:\$|\\\()?\\boxed\{)?\$?\Z"
 )
-PLAIN_LEAD, MARKER_ENDS = 52, (" ", "$", "{", ":", "#")
+PLAIN_LEAD = 52
+MARKER_BEGINS, MARKER_ENDS = ("\n", ". ", "! ", "*", "####"), (" ", "$", "{", ":", "#")
 # ... and no more than this after it; after a box, the words of its sentence.
-PLAIN_BEHIND = re.compile(r"(?P<box>\}(?:\$|\\\))?)?\.?\s{0,9}(?P<turn>\n\nQ(?:uestion)?:\s*)?\Z")
+PLAIN_BEHIND = re.compile(
+    r"(?P<box>\}(?:\$|\\\))?)?\.?(?:(?P<turn>\n\nQ(?:uestion)?:)|\n\s{0,9})?\Z"
+)
 BOX_BEHIND = re.compile(
     r"\}(?:[$. \n*]|\\[)\]])*"
     r"(?:(?<=[ \n])(?P<words>(?![xyz]{1,3}\b)[A-Za-z]{2,}[A-Za-z ,.'\n]*))?\Z"
 )
-PLAIN_WINDOW, MOST_PLAIN = 200, 6
+# "18", "1,250", "2.5", but not "1.250", which is more in some languages.
+PLAIN_NUMBER = re.compile(
+    r"(?:0|[1-9]\d{0,2}(?:,\d{3}){1,2}|[1-9]\d{0,5})(?:\.(?:\d{1,2}|\d{4}))?", re.A
+)
+PLAIN_WINDOW, MOST_PLAIN, NUMERALS = 200, 6, string.digits + ".,"
 PLAIN_HOW = {
     "hashes": "after the last '####'", "line": "after 'A:'", "box": "in the last box",
     None: "after the last 'answer'",
@@ -198,19 +205,20 @@ def extract_final_answer(
 def _plain_ending(region: Region, question: str) -> ExtractedAnswer | None:
     """Return the answer of a text that ends in a plain statement of it, as most do, else None.
 
-    Plain: a marker or a box in the last line has a whole number of at most six digits, no digit and
+    Plain: a marker or a box in the last line has a number of at most six digits, no digit and
     no other marker follows, and nothing near changes its sign or offers another. Then no other
     statement and no conclusion can replace it; only the words around a box can still deny it.
     """
     text = region.text
     window = text[max(region.start, region.end - PLAIN_WINDOW) : region.end]
     head = window.rstrip(NO_DIGITS)
-    before = head.rstrip(string.digits)
-    number, behind = head[len(before) :], window[len(head) :]
-    if not 0 < len(number) <= MOST_PLAIN or number[0] == "0":
+    before = head.rstrip(NUMERALS)
+    written, behind = head[len(before) :], window[len(head) :]
+    value = written if written.isdigit() else canonical(written.replace(",", ""))
+    if PLAIN_NUMBER.fullmatch(written) is None or len(value) > MOST_PLAIN:
         return None
     end = region.end - len(behind)
-    start = end - len(number)
+    start = end - len(written)
     if before.endswith("\\boxed{"):
         how, closing = "in the last box", BOX_BEHIND.match(behind)
         if (
@@ -222,21 +230,25 @@ def _plain_ending(region: Region, question: str) -> ExtractedAnswer | None:
             or (closing["words"] and ("nswer" in before or PLAIN_TAIL.match(behind) is None))
         ):
             return None
-        written = WrittenNumber(number, start, end)
-        if doubt(text, region.start, region.end, written, question, marked=True):
+        number = WrittenNumber(value, start, end)
+        if doubt(text, region.start, region.end, number, question, marked=True):
             return None
     else:
-        marker = PLAIN_MARKER.search(before[-PLAIN_LEAD:]) if before[-1:] in MARKER_ENDS else None
+        if before[-1:] not in MARKER_ENDS:
+            return None
+        lead = before[-PLAIN_LEAD:]
+        marker = PLAIN_MARKER.match(lead, max(0, *map(lead.rfind, MARKER_BEGINS)))
         closing = PLAIN_BEHIND.match(behind) if marker else None
         if marker is None or closing is None or bool(marker["box"]) != bool(closing["box"]):
             return None
         how = PLAIN_HOW[marker.lastgroup]
-        if "$" in marker[0] and (marker["line"] or closing["turn"]):
+        whole = written.isdigit() and written != "0"
+        if "$" in marker[0] and (marker["line"] or closing["turn"] or not whole):
             return None
         other = "nswer" in window or "NSWER" in window
         if marker["line"] and (other or TAG.search(text, region.start, end)):
             return None
-    return ExtractedAnswer(number, start, end, how, Confidence.STATED)
+    return ExtractedAnswer(value, start, end, how, Confidence.STATED)
 
 
 def _disowned(region: Region, answer: ExtractedAnswer, question: str) -> str | None:
