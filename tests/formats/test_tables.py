@@ -26,6 +26,7 @@ def test_a_csv_row_with_an_unquoted_comma_is_not_cut(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('index,completion\n0,"#### 18\n1,#### 3\n', "cannot be read near"),
+        ('inputs,output\n{},1\n"2\n', "cannot be read near"),
         ("a,b,a\n1,2,3\n", "has two columns named 'a'"),
     ],
 )

@@ -13,7 +13,6 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,9 @@ from gradeschool.formats.tables import Row, parse_line
 from gradeschool.process import keeping_handlers
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.score import ScoredRow, score_batch
+from gradeschool.scoring.score import ScoredRow, score_by_names
 from gradeschool.scoring.sources import Source, no_such_run
-from gradeschool.scoring.table import ScorerSet, choose_scorers
+from gradeschool.scoring.table import ScorerSet
 
 BLOCK = 1024  # rows of a task
 CHECKED = 256  # batches that are read here too, for the checks over whole files
@@ -37,34 +36,26 @@ PARQUET, LINES = ".parquet", ".jsonl"
 OUTCOMES_AT, REVISED_AT = map(ScoredRow._fields.index, ("outcomes", "revised"))
 
 
-@lru_cache(1)
-def _scorer_set(names: tuple[str, ...]) -> ScorerSet:
-    """Return the scorers; each process of Ray makes them once."""
-    return ScorerSet(choose_scorers(names))
-
-
-def _rows_of_block(block: Any) -> Iterator[Row | None]:
-    """Yield the rows of a block of Ray Data: cells, or lines of JSON (None for a blank one)."""
-    if block.column_names != ["text", "path"]:
-        yield from (Row(0, fields, "") for fields in block.drop_columns("path").to_pylist())
-        return
-    for line in block.column("text").to_pylist():
-        encoded = line.encode("utf-8", "surrogatepass")
-        yield Row(0, *parse_line(encoded)) if line.strip() else None
-
-
 def _score_block(
     block: Any, reader: Any, matcher: Matcher, names: tuple[str, ...], changes: LabelChanges
 ) -> Any:
-    """Return a table with the path and the scored rows, as JSON, of each row of a block."""
+    """Return a table with the path and the scored rows, as JSON, of each row of a block.
+
+    A block has cells, or lines of JSON, of which a blank one has no rows.
+    """
     import pyarrow as arrow
 
-    scored = []
-    for row in _rows_of_block(block):
+    scored: list[str] = []
+    if block.column_names == ["text", "path"]:
+        lines = [line.encode("utf-8", "surrogatepass") for line in block["text"].to_pylist()]
+        read = [Row(0, *parse_line(line)) if line.strip() else None for line in lines]
+    else:
+        read = [Row(0, fields) for fields in block.drop_columns("path").to_pylist()]
+    for row in read:
         samples = [matcher.match(sample) for sample in (reader.read(row) if row and reader else ())]
         rows = [
             [value.decode("latin-1") if isinstance(value, bytes) else value for value in row]
-            for row in score_batch(samples, _scorer_set(names), changes)
+            for row in score_by_names(samples, names, changes)
         ]
         scored.append(json.dumps(rows))
     return arrow.table({"path": block.column("path"), "rows": scored})

@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +28,15 @@ from gradeschool.problem import Problem, several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
 from gradeschool.scoring.sources import Source, folder_notes
 from gradeschool.scoring.statistics import Interval, Share, share_of, wilson
-from gradeschool.scoring.table import BATCH, CORRECT, ERROR, OUTCOMES, ScoredTable, ScorerSet
+from gradeschool.scoring.table import (
+    BATCH,
+    CORRECT,
+    ERROR,
+    OUTCOMES,
+    ScoredTable,
+    ScorerSet,
+    choose_scorers,
+)
 
 NO_FORM = 255
 REMOVED = b"\xff"  # GSM8K-Platinum removed the problem
@@ -146,16 +155,17 @@ def _score_in_processes(
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    try:
-        pool = ProcessPoolExecutor(
-            jobs, get_context("spawn"), _start_process, (scorers.names, changes)
-        )
+    from gradeschool.process import ignore_interrupts
+
+    names = tuple(scorers.names)
+    try:  # on Ctrl-C, this process stops the others
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), ignore_interrupts)
     except (OSError, ImportError) as error:  # some containers have no /dev/shm for semaphores
         raise GradeschoolError(f"cannot start {jobs} processes: {error}; give --jobs 1") from error
     waiting: deque[Any] = deque()
     try:
         for batch in batches:
-            waiting.append(pool.submit(_score_in_process, batch))
+            waiting.append(pool.submit(score_by_names, batch, names, changes))
             if len(waiting) > AHEAD * jobs:
                 yield waiting.popleft().result()
         while waiting:
@@ -169,21 +179,17 @@ def _score_in_processes(
         pool.shutdown(cancel_futures=True)
 
 
-_in_process: tuple[ScorerSet, LabelChanges]
+@lru_cache(1)
+def _scorer_set(names: tuple[str, ...]) -> ScorerSet:
+    """Return the scorers; each process makes them once."""
+    return ScorerSet(choose_scorers(names))
 
 
-def _start_process(names: Sequence[str], changes: LabelChanges) -> None:
-    """Prepare a scoring process; on Ctrl-C, its parent stops it."""
-    global _in_process
-    from gradeschool.process import ignore_interrupts
-    from gradeschool.scoring.table import choose_scorers
-
-    ignore_interrupts()
-    _in_process = ScorerSet(choose_scorers(names)), changes
-
-
-def _score_in_process(batch: Sequence[Sample]) -> list[ScoredRow]:
-    return score_batch(batch, *_in_process)
+def score_by_names(
+    samples: Sequence[Sample], names: tuple[str, ...], changes: LabelChanges
+) -> list[ScoredRow]:
+    """Return the same as `score_batch` in another process, where the scorers are named."""
+    return score_batch(samples, _scorer_set(names), changes)
 
 
 @dataclass
