@@ -1,6 +1,8 @@
 """Functions of the user in a child process: how they are called, and what they may do to it."""
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -144,5 +146,41 @@ def test_a_process_that_outlives_its_parent_is_killed(tmp_path: Path) -> None:
     (reply,) = target.replies([(str(note), "18", None)])
     assert "exit status 7" in reply.raised
     while int(note.read_text()) in {process.number for process in running()}:
+        assert time.monotonic() - start < PATIENCE
+        time.sleep(0.05)
+
+
+def test_a_module_that_calls_gradeschool_when_imported_is_refused(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "import gradeschool\n"
+        "def right(completion, gold): return completion.endswith(gold)\n"
+        "print(gradeschool.judge('it is 18', '18', right).correct)\n"
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert "put the calls of gradeschool under `if __name__ == '__main__':`" in ended.stderr
+    script.write_text(script.read_text().replace("print(", "if __name__ == '__main__': print("))
+    assert subprocess.check_output([sys.executable, script], text=True) == "True\n"
+
+
+SLEEPS = """
+from gradeschool.worker import UserFunction
+from tests.support import scorers
+UserFunction(scorers.sleeps).replies([("#### 7", "7", None), (scorers.LONG_RUN, "9", None)])
+"""
+
+
+@LINUX
+@pytest.mark.slow
+def test_a_call_ends_with_a_parent_that_is_killed() -> None:
+    start = time.monotonic()
+    parent = subprocess.Popen([sys.executable, "-c", SLEEPS])
+    while not (group := {each.group for each in running() if each.parent == parent.pid}):
+        assert time.monotonic() - start < PATIENCE
+        time.sleep(0.1)
+    time.sleep(2)  # the second call is in progress
+    parent.kill()
+    parent.wait()
+    while any(process.group in group for process in running()):
         assert time.monotonic() - start < PATIENCE
         time.sleep(0.05)

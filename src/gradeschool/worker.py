@@ -220,6 +220,7 @@ def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
 
 
 _children: weakref.WeakSet[Child] = weakref.WeakSet()
+_serving = False  # whether this process is a child
 
 
 @cache
@@ -333,6 +334,11 @@ class UserFunction:
         wall: seconds of a call that waits, None for USER_WALL_SECONDS.
         """
         self.name, place = _locate(function)
+        if _serving:  # else each process would start the next one
+            raise InputError(
+                f"{self.name!r} is called by its own module while a process of gradeschool imports "
+                "it; put the calls of gradeschool under `if __name__ == '__main__':`"
+            )
         self._place = json.dumps(place if argument is None else {**place, "argument": argument})
         self._child = Child(USER_WALL_SECONDS if wall is None else wall)
         self._calls: list[Call] = []
@@ -432,8 +438,12 @@ def serve() -> None:
     once, so that a line written to the same pipe by other code is noticed.
     """
     import logging
+    import select
     import warnings
+    from threading import Thread
 
+    global _serving
+    _serving = True
     ignore_interrupts()  # the parent handles Ctrl-C
     requests, replies = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -446,7 +456,15 @@ def serve() -> None:
         os.dup2(nothing, replies)
         _limit("RLIMIT_CPU", None)
 
+    def end_with_parent() -> None:
+        """Kill this process with all that it started when the parent ends, also within a call."""
+        parent = select.poll()
+        parent.register(requests, 0)  # 0: only that the other end was closed
+        parent.poll()
+        os.killpg(os.getpid(), signal.SIGKILL)
+
     os.register_at_fork(after_in_child=detach)
+    Thread(target=end_with_parent, daemon=True).start()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     _limit("RLIMIT_CORE", 0)
