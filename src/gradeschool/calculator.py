@@ -150,17 +150,13 @@ def _combined(kind: str, left: Fraction, right: Fraction) -> Fraction:
 
 
 def _value(token: Token) -> Fraction:
-    digits = re.sub(r"\{,\}|\\,|,", "", token.text)
+    over, under = re.sub(r"\{,\}|\\,|,", "", token.text), ""
     if token.kind == "frac":
-        over, under = digits.partition("{")[2][:-1].split("}{")
-        return _number(over) / _number(under)
-    return _number(digits)
-
-
-def _number(digits: str) -> Fraction:
-    if len(digits) > MOST_DIGITS:
+        over, under = over.partition("{")[2][:-1].split("}{")
+    if max(len(over), len(under)) > MOST_DIGITS:
         raise _NotAnExpression
-    return Fraction(Decimal(digits))
+    value = Fraction(Decimal(over))
+    return value / Fraction(Decimal(under)) if under else value
 
 
 # None for a value whose numerator or denominator reaches TOO_LARGE.
