@@ -93,7 +93,6 @@ def test_a_folder_that_is_missing_is_an_error_with_the_path(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
 def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
-    """A pipe is not waited for, and a link not followed."""
     path = tmp_path / "place"
     if kind == "link":
         path.symlink_to(tmp_path / "elsewhere")

@@ -17,7 +17,6 @@ from tests.support.files import jsonl
 def test_sets_that_differ_are_refused_until_told(
     gradeschool: Command, write: Write, dataset: Path
 ) -> None:
-    """The message counts and names them; --common and --unpaired say how to go on."""
     a = write("a", rights()[:30])
     b = write("b", [True] * 25, range(15, 40))
     result = gradeschool("compare", a, b, "-d", dataset)
@@ -157,7 +156,6 @@ def test_samples_that_failed_are_a_threshold_of_their_own(
 
 
 def test_the_gate_refuses_runs_of_other_prompts(gradeschool: Command, tmp_path: Path) -> None:
-    """A change of protocol is not a change of the engine."""
     for protocol in ("zero-shot/chat", "zero-shot/cot"):
         asked = ("-m", "recorded/sample#handwritten/cot", "-p", protocol, "-d", "sample")
         output = tmp_path / protocol.partition("/")[2]
@@ -170,7 +168,6 @@ def test_the_gate_refuses_runs_of_other_prompts(gradeschool: Command, tmp_path: 
 def test_one_file_twice_is_named_so(
     gradeschool: Command, write: Write, dataset: Path, tmp_path: Path
 ) -> None:
-    """Whatever the path: a run is not compared with itself."""
     path = write("a", rights())
     folder = tmp_path / "x"
     folder.mkdir()

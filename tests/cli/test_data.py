@@ -11,7 +11,6 @@ from tests.support.files import jsonl
 
 
 def test_data_list(gradeschool: Command, data: Path) -> None:
-    """Every named dataset, and where it is found."""
     result = gradeschool("data", "list")
     assert result.status == 0
     assert all(f" {name} " in result.out for name in SOURCES)
@@ -25,7 +24,6 @@ def test_data_list(gradeschool: Command, data: Path) -> None:
 def test_data_without_a_network(
     gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is on the machine and nothing may be fetched: each verb says so."""
     monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert "to be fetched" in gradeschool("data", "list").out
@@ -40,7 +38,6 @@ def test_data_without_a_network(
 def test_a_wrong_digest_is_told(
     gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that is not what its name promises stops every verb that would use it."""
     monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
     (tmp_path / "gsm8k").mkdir()
     jsonl(tmp_path / "gsm8k" / "test.jsonl", [{"question": "How?", "answer": "#### 1"}])

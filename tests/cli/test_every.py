@@ -29,7 +29,6 @@ from tests.support.files import jsonl
     ids=" ".join,
 )
 def test_every_verb_has_help(gradeschool: Command, words: Sequence[str]) -> None:
-    """Everything has help of at most 80 columns, with one line for each option."""
     result = gradeschool(*words, "--help")
     assert (result.status, result.err) == (0, "")
     assert result.out.startswith(f"Usage: gradeschool {' '.join(words)}".rstrip())
@@ -37,14 +36,12 @@ def test_every_verb_has_help(gradeschool: Command, words: Sequence[str]) -> None
 
 
 def test_the_installed_script_prints_version_and_help() -> None:
-    """The console script is installed and knows its version."""
     assert run_script("--version").out == f"gradeschool, version {__version__}\n"
     help = run_script("--help").out
     assert all(verb in help for verb in VERBS)
 
 
 def test_a_misspelt_verb_gets_a_suggestion(gradeschool: Command) -> None:
-    """The message names similar verbs."""
     result = gradeschool("scroe", "x")
     assert (result.status, result.err) == (
         2,
@@ -54,7 +51,6 @@ def test_a_misspelt_verb_gets_a_suggestion(gradeschool: Command) -> None:
 
 @pytest.mark.parametrize("arguments", [["score"], ["score", "--nope"], ["explain"]])
 def test_wrong_options_are_one_sentence(gradeschool: Command, arguments: Sequence[str]) -> None:
-    """As every other error: one line, which names the help, and exit status 2."""
     result = gradeschool(*arguments)
     assert (result.status, result.out) == (2, "")
     assert result.err.startswith("gradeschool: ")
@@ -74,7 +70,6 @@ def test_a_closed_pipe_ends_the_command_quietly() -> None:
 
 
 def test_no_color_is_respected(tmp_path: Path) -> None:
-    """FORCE_COLOR gives colours, NO_COLOR none."""
     words = ("explain", answers(tmp_path), "--scorer", *TWO, *SAMPLE)
     coloured = run_script(*words, FORCE_COLOR="1", TERM="xterm").out
     assert "\x1b[" in coloured
@@ -93,7 +88,6 @@ def test_a_terminal_that_cannot_show_a_character_gets_its_escape(tmp_path: Path)
 def test_an_interrupt_exits_with_130(
     gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C prints one line and exits as shells expect."""
 
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -104,7 +98,6 @@ def test_an_interrupt_exits_with_130(
 
 
 def test_with_json_an_error_is_json_on_stdout_too(gradeschool: Command) -> None:
-    """A program that reads JSON gets the message, too."""
     result = gradeschool("score", "nope.jsonl", "--json")
     assert result.status == 2
     assert json.loads(result.out) == {

@@ -40,7 +40,6 @@ COMMANDS = (
 def test_no_command_prints_control_characters(
     answers: Path, gradeschool: Command, words: str, tmp_path: Path
 ) -> None:
-    """Whatever the exit status: nothing but printable characters and line ends."""
     arguments = [word.replace("F", str(answers)) if word == "F" else word for word in words.split()]
     arguments = [str(tmp_path) if word == "D" else word for word in arguments]
     result = gradeschool(*arguments)
@@ -48,7 +47,6 @@ def test_no_command_prints_control_characters(
 
 
 def test_a_console_escapes_text_and_keeps_its_own_styles() -> None:
-    """Cells, titles and lines are escaped; colours of ours are not."""
     file = io.StringIO()
     console = terminal(file=file, force_terminal=True, color_system="standard", width=200)
     table = Table(title=HOSTILE)

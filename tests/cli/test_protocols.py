@@ -26,7 +26,6 @@ def test_the_exact_prompt_and_its_digest(gradeschool: Command, data: Path) -> No
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_card_holds_everything(gradeschool: Command, data: Path, name: str) -> None:
-    """JSON is complete, and the terminal shows it all, the exact prompt to the letter."""
     protocol = all_protocols()[name]
     results = gradeschool("protocols", "show", name, "--json").json()
     assert results["digest"] == protocol.digest()
@@ -74,7 +73,6 @@ def test_a_vote_is_shown(gradeschool: Command) -> None:
 def test_without_the_data_everything_but_the_prompt_is_shown(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Nothing is fetched to show a card."""
     monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
     monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -170,7 +168,6 @@ DIGESTS = {
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_the_list_names_everything(gradeschool: Command, columns: int) -> None:
-    """Every protocol and scorer, whole, within the width."""
     result = gradeschool("protocols", "list", "--all", columns=columns)
     words = {line.strip().partition("  ")[0] for line in result.out.splitlines()}
     assert result.status == 0
@@ -190,7 +187,6 @@ def test_by_default_the_list_has_a_line_for_each_harness(gradeschool: Command) -
 @pytest.mark.official
 @pytest.mark.parametrize("name", DIGESTS)
 def test_prompts_to_the_byte(gradeschool: Command, data: Path, name: str) -> None:
-    """Every prompt is the harness's own."""
     result = gradeschool("protocols", "prompts", name, "-d", "gsm8k")
     prompts = (json.loads(line)["prompt"] for line in result.out.splitlines())
     whole = "".join(f"{prompt}\0" for prompt in prompts)
@@ -198,7 +194,6 @@ def test_prompts_to_the_byte(gradeschool: Command, data: Path, name: str) -> Non
 
 
 def test_prompts_are_json_lines(gradeschool: Command, tmp_path: Path) -> None:
-    """A line for each problem, in order, whatever the text holds."""
     questions = ["How many?\nTwo lines", "a\u2028b", "数 é", "\ud800"]
     rows = [
         {"id": f"p{place}", "question": text, "answer": "1"} for place, text in enumerate(questions)

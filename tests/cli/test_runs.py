@@ -53,7 +53,6 @@ MALFORMED_ROWS = [
 def test_a_malformed_run_is_no_traceback_and_hides_no_other(
     verb: str, gradeschool: Command, run: Path, tmp_path: Path
 ) -> None:
-    """Whatever lies in one folder, the others are listed."""
     cases = [
         *(("run.json", text.encode()) for text in MALFORMED.values()),
         *(("results.json", text.encode()) for text in MALFORMED_RESULTS),

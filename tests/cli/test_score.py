@@ -41,7 +41,6 @@ def test_score_takes_every_scorer_by_default(gradeschool: Command, tmp_path: Pat
 def test_runs_of_equal_name_get_the_name_of_their_file(
     gradeschool: Command, tmp_path: Path
 ) -> None:
-    """Equal names of runs are told apart by their file; a file given twice is read once."""
     first, second = answers(tmp_path, "m", name="a.jsonl"), answers(tmp_path, "m", name="b.jsonl")
     result = gradeschool("score", first, second, first, *SAMPLE, *SCORERS, "--json")
     assert [run["run"] for run in result.json()["runs"]] == ["m", f"m ({second})"]
@@ -51,7 +50,6 @@ def test_runs_of_equal_name_get_the_name_of_their_file(
 def test_several_scorers_behind_one_option(
     gradeschool: Command, tmp_path: Path, order: Sequence[str]
 ) -> None:
-    """`--scorer A B` works before the file and behind it."""
     words = {"F": str(answers(tmp_path)), "A": TWO[0], "B": TWO[1]}
     result = gradeschool("score", *(words.get(word, word) for word in order), *SAMPLE, "--json")
     assert list(result.json()["runs"][0]["scorers"]) == list(TWO)
@@ -67,7 +65,6 @@ def test_a_run_folder_knows_its_dataset(gradeschool: Command, tmp_path: Path) ->
 
 
 def test_the_suggested_explain_reads_the_same_rows(gradeschool: Command, tmp_path: Path) -> None:
-    """The options for reading the file are part of it, and it works as printed."""
     rows = [{"n": i + 1, "said": text} for i, text in zip(INDEXES[:3], TEXTS[:3], strict=True)]
     path = jsonl(tmp_path / "a b.jsonl", rows)
     reading = ("--columns", "response=said,id=n", "--id-base", "1")
@@ -115,7 +112,6 @@ def test_flags_of_the_file_are_compared(gradeschool: Command, tmp_path: Path) ->
 def test_a_function_of_the_user_scores_beside_others(
     gradeschool: Command, tmp_path: Path, body: str, counts: tuple[int, int, int], said: str
 ) -> None:
-    """What it does wrong is one line, and the other scorer is unharmed."""
     gradeschool.monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text(f"def f(completion, gold):\n    {body}\n")
     words = ("score", answers(tmp_path), *SAMPLE, "--scorer", "own.py:f", TWO[0], "--json")

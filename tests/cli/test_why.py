@@ -67,7 +67,6 @@ def test_failed_samples_and_unexplained_points_are_named(
 
 
 def test_suggested_commands_read_the_same_rows(gradeschool: Command, tmp_path: Path) -> None:
-    """The options for reading the file are part of them."""
     path = file_of(tmp_path / "a.jsonl", answers())
     other = file_of(tmp_path / "b.jsonl", answers(worse))
     asked = ("-d", DATASET, "--columns", "response=completion", "--scorer", "openai/2021")

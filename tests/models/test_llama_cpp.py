@@ -212,7 +212,6 @@ def test_the_template_of_a_local_model_is_told(thinking: bool | None) -> None:
 def test_llama_cpp_renders_with_the_switch(
     shipped_gguf: Path, tmp_path: Path, gradeschool: Command
 ) -> None:
-    """For real: the tokens of the prompt differ, and so does the key of the answer."""
     skip_without(SERVER_NEEDS, "a model run by llama.cpp")
     file, text = tmp_path / "switch.gguf", tmp_path / "template.jinja"
     text.write_text(SWITCHED)

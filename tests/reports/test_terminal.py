@@ -13,7 +13,6 @@ from tests.support.files import jsonl
 def test_the_table_of_one_run_has_all_counts_and_the_gap(
     gradeschool: Command, tmp_path: Path
 ) -> None:
-    """A row for each scorer with all counts, then how far the scorers are apart and why."""
     path = answers(tmp_path)
     result = gradeschool("score", path, *SAMPLE, *SCORERS)
     assert result.status == 0
@@ -59,7 +58,6 @@ def test_a_scorer_without_answers_does_not_count_for_the_gap(
 
 @pytest.mark.parametrize("columns", [80, 120, 200])
 def test_several_runs_fit_the_width(gradeschool: Command, tmp_path: Path, columns: int) -> None:
-    """A row for each run: the headline scorer, then the range of the others."""
     names = [f"models/Some-Model-7B-v0.{index}|cot" for index in range(9)]
     result = gradeschool("score", answers(tmp_path, *names), *SAMPLE, columns=columns)
     lines = result.out.splitlines()

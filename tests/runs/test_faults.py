@@ -104,7 +104,6 @@ def test_a_fault_that_lasts_fails_its_sample_alone(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", named(Effect.ANSWERED))
 def test_every_answer_is_stored_for_its_own_problem(name: str, tmp_path: Path) -> None:
-    """A reply that comes twice, or late, is taken for no other request's."""
     folder = tmp_path / "run"
     with fault_server(lambda _: FAULTS[name].behaviour) as server:
         ended = evaluate_at(server.url, folder, problems=40, connections=2)

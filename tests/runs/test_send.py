@@ -267,7 +267,7 @@ def problems(tmp_path: Path) -> Path:
 def test_a_run_stops_at_its_cost_and_goes_on_with_more(
     gradeschool: Command, problems: Path, tmp_path: Path
 ) -> None:
-    """Each priced is 10 tokens in and 5 out: a dollar, at 0 and 200,000 a million."""
+    """Each request is 10 tokens in and 5 out: a dollar, at 0 and 200,000 a million."""
     arguments = ("-d", problems, "-o", tmp_path / "run", "--price", "0/200000", "--connections", 4)
     with fault_server(delay=0.002) as server:
         url = f"{server.url}/m"
