@@ -232,7 +232,7 @@ def test_an_estimate_learns_from_what_the_server_counted() -> None:
 
 
 def budget(limit: float | None, answers: int = 0, tokens: int = 0) -> Budget:
-    """A dollar a token; each priced is expected to cost one, before the first answer."""
+    """A dollar a token; each request is expected to cost one, before the first answer."""
     requests = [priced(0, sample, max_tokens=1) for sample in range(4)]
     stored = {each.key: completion(each, 0, tokens) for each in requests[:answers]}
     return Budget(Price(0.0, 1_000_000.0), limit, requests, stored)
