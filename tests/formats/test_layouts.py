@@ -55,7 +55,8 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         ""),
     "alpaca with a prediction": (
         lambda n: {"instruction": q(n), "input": "", "output": SAMPLE[n].solution,
-                   "prediction": text(n)}, "", "may be the text", "response=prediction"),
+                   "prediction": text(n)}, "", "may be the text",
+        "response=prediction,gold=output"),
     "llama-factory": (
         lambda n: {"prompt": f"user\n{q(n)}\nassistant\n", "predict": text(n), "label": gold(n)},
         "", TWELVE, ""),
@@ -84,8 +85,8 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         "--columns response=full_generation"),
     "two models in columns": (
         lambda n: {"question": q(n), "answer": gold(n), "a_response": text(n),
-                   "b_response": text(n)}, "", "may be the reference",
-        "response=a_response or response=b_response or response=answer"),
+                   "b_response": text(n)}, "", "has texts in 'a_response', 'b_response'",
+        "--columns response=b_response"),
     "a vote's flag is none of each sample": (
         lambda n: {"question": q(n), "responses": [text(n), text(n), "1"], "is_correct": True},
         "", "24 of 60", ""),
@@ -149,6 +150,9 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
     "gold and response swapped": (
         lambda n: {"question": q(n), "gold": text(n), "response": gold(n)}, "", "look swapped",
         "--columns response=gold,gold=response"),
+    "swapped, the texts of a model": (
+        lambda n: {"question": q(n), "gold": text(n), "response": SAMPLE[n].solution}, "",
+        "look swapped", "--columns response=gold,gold=response"),
     "swapped, numbers alone": (
         lambda n: {"question": q(n), "gold": gold(n) if n < RIGHT else "987654",
                    "response": gold(n)}, "", "look swapped", "has other numbers"),

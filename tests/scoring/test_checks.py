@@ -397,6 +397,8 @@ def own_rows(count: int = 40) -> list[Row]:
         ("completion", lambda n: "So the answer is 7001.", "texts of"),
         ("completion", lambda n: f"{'so ' * 200} 7001.", "rows 21 to 40 of 'a.jsonl' have the same "
          "text for 20 problems"),
+        ("completion", lambda n: f"{'so ' * 200}\\n\\nIt is 70{n}1.",
+         "20 of 40 texts of 'a.jsonl' have a backslash and an n"),
         ("gold", lambda n: "7001", "rows 21 to 40 of 'a.jsonl' have the same gold"),
         ("gold", lambda n: str(7001 + n), "rows 21 to 40 of 'a.jsonl' have golds that count up"),
         ("gold", lambda n: f"{n + 1}.790", "20 golds of 'a.jsonl' are written like '1.790'"),

@@ -5,13 +5,18 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gradeschool import load_dataset
+from gradeschool.datasets.load import Dataset
+from gradeschool.errors import DataError
 from gradeschool.formats.samples import ReadOptions
+from gradeschool.scoring import sources
 from gradeschool.scoring.sources import load_runs, split_run
 from tests.support.command import Command
 from tests.support.files import jsonl
@@ -119,6 +124,32 @@ def test_a_name_is_parted_where_a_file_ends(
         "absent": ("absent", ""),
     }.items():
         assert split_run(spec) == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (
+            {"question": "How many?", "gold": None},
+            "row 1 has no gold, so 'gsm8k' is needed: no net",
+        ),
+        ({"id": 5}, "no column was found for the gold (--columns gold=COLUMN)"),
+        ({}, "for the question and the gold (--columns question=COLUMN,gold=COLUMN)"),
+    ],
+)
+def test_a_dataset_that_cannot_be_fetched_is_said_to_be_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: dict[str, Any], reason: str
+) -> None:
+    def fetch(name: str) -> Dataset:
+        raise DataError("no net")
+
+    monkeypatch.setattr(sources, "is_here", lambda name: False)
+    monkeypatch.setattr(sources, "load_dataset", fetch)
+    path = jsonl(
+        tmp_path / "a.jsonl", [row | {"response": "It is 5."}, {"gold": 5} if "gold" in row else {}]
+    )
+    with pytest.raises(DataError, match=f"read '.*': response=response.*{re.escape(reason)}"):
+        sources.open_sources([str(path)], ReadOptions(), print)
 
 
 def test_every_verb_reads_a_table_in_several_files(

@@ -125,12 +125,12 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 
     Example: gradeschool data right runs/mine --with gsm8k:train
     """
-    from gradeschool.datasets.load import load_datasets
+    from gradeschool.datasets.load import load_dataset
     from gradeschool.scoring.candidates import read_candidates
     from gradeschool.scoring.sources import check_sources
 
     check_sources([run], cli.read_options(dataset))
-    added = load_datasets(others)
+    added = {name: load_dataset(name) for name in others}
     runs = read_candidates(run, cli.read_options(dataset), cli.warn)
     rows: dict[tuple[str, str, str], None] = {}  # each different text of a problem once
     for problem, candidates in (each for run in runs for each in run.answered):

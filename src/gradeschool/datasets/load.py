@@ -2,7 +2,7 @@
 
 import ast
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -116,15 +116,6 @@ def split_columns(name: str) -> tuple[str, dict[str, str]]:
             )
         columns[role] = column
     return place, columns
-
-
-def load_datasets(names: Iterable[str]) -> dict[str, Dataset]:
-    """Return datasets by name. Local ones load first, so wrong names fail before any fetch.
-
-    Raises what `load_dataset` raises.
-    """
-    ordered = sorted(dict.fromkeys(names), key=lambda name: not is_here(name))
-    return {name: load_dataset(name) for name in ordered}
 
 
 def is_here(name: str) -> bool:

@@ -8,6 +8,7 @@ have the texts, nothing is guessed: the error shows rows and the command for eac
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -322,9 +323,7 @@ def choose_columns(
         selected=next((str(each) for each in others.values()
                        if table.is_selected(each, found["response"])), ""),
         thinking=next((each for each in free if any(map(texts_of, table.cells[each]))), None),
-        wordy=[str(column) for name, column in others.items()
-               if name not in QUESTIONS and table.is_wordy(column)
-               and not any(word in name for word in OF_REFERENCES)],
+        wordy=list(map(str, table.wordy_texts(*taken))),
         kinds={name: Counter() for name in islice(kinds, 4)},
         unused=table.problem_and_sample([*others.values()][:16], roles["gold"], roles.get("run"))
         if "gold" in roles and roles.keys().isdisjoint(("question", "id", "sample"))
@@ -403,7 +402,12 @@ class _Table:
             ]  # fmt: skip
         is_weak = len(groups) < 2
         if is_weak:  # "answer": 18 beside "pred": "It is ..."
-            columns = [each for each in columns if not self.are_golds(each)] or columns
+            texts = [each for each in columns if not self.are_golds(each)]
+            if columns and not texts and not self.choose("gold", {*taken, columns[0].path}):
+                others = self.wordy_texts(*taken, columns[0].path)
+                if any(each.plain not in THINKING for each in others):
+                    columns = []  # it is rather the gold of one of these
+            columns = texts or columns
             columns = [each for each in columns if each.plain in CHAT][:1] or columns
         elif columns:  # not the same texts under another name
             same = self.cells[columns[0]]
@@ -440,7 +444,8 @@ class _Table:
         for number, fields in enumerate(self.rows[:EXAMPLES], start=1):
             cells = [f"{column} = {example(column.value(fields))}" for column in columns]
             lines.append(f"  row {number}: {'; '.join(cells)}")
-        lines += [f"  --columns response={each}{self.other_roles(each, taken)}" for each in columns]
+        roles = [f"response={each}{self.other_roles(each, taken)}" for each in columns]
+        lines += [f"  --columns {shlex.quote(each)}" for each in roles]
         raise InputError("\n".join(lines))
 
     def other_roles(self, text: Column, taken: set[tuple[str, ...]]) -> str:
@@ -453,7 +458,11 @@ class _Table:
         if not self.choose("gold", taken):
             pairs = [(row, str(text.value(row)).replace(",", "")) for row in self.rows]
             named = {
-                each: sum(str(each.value(row)).replace(",", "") in said for row, said in pairs)
+                each: sum(
+                    _readable_gold(each.value(row)) in said
+                    for row, said in pairs
+                    if each.value(row)
+                )
                 for each in self.top.values()
                 if each.path not in taken and self.are_golds(each) and self.cells[each]
             }
@@ -529,6 +538,13 @@ class _Table:
         several = [len(each[0].split(None, WORDY)) > WORDY for each in texts]
         return sum(several) > 0.5 * len(self.rows)
 
+    def wordy_texts(self, *taken: tuple[str, ...]) -> list[Column]:
+        """Return other columns of texts that may be a model's."""
+        used = {path[0] for path in taken}
+        return [column for name, column in self.top.items()
+                if column.path[0] not in used and name not in QUESTIONS and self.is_wordy(column)
+                and not any(word in name for word in OF_REFERENCES)]  # fmt: skip
+
     def is_selected(self, column: Column, samples: Column) -> bool:
         """Return whether a column has one of the several samples of each row."""
         rows = ((column.value(row), texts_of(samples.value(row)) or ()) for row in self.rows)
@@ -602,7 +618,7 @@ class _Table:
     def are_readable(self, column: Column) -> bool:
         """Return whether most values of a column are golds."""
         values = self.cells[column]
-        return sum(map(_is_readable_gold, values)) >= MOST * len(values) > 0
+        return sum(map(bool, map(_readable_gold, values))) >= MOST * len(values) > 0
 
     def fits(self, role: str, column: Column) -> bool:
         """Return whether the values of a column fit a role."""
@@ -636,11 +652,12 @@ def _may_be_gold(value: Any) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
 
 
-def _is_readable_gold(value: Any) -> bool:
+def _readable_gold(value: Any) -> str:
+    """Return the number of a gold without commas, "" for none."""
     try:
-        return bool(read_gold(value))
+        return read_gold(value).replace(",", "")
     except InputError:
-        return False
+        return ""
 
 
 FITS: Mapping[str, Callable[[Any], Any]] = {

@@ -46,6 +46,7 @@ STRANGE = 0.25  # a text with fewer may be about another problem
 WORDY = 14  # different words
 STRANGERS, MANY_STRANGERS = 0.05, 0.08  # shares of the texts: searched for other problems; said
 FEW_PROMPTS = 0.02  # share of the texts that begin with a prompt; fewer change no figure much
+END = 80  # characters in which a reference solution marks its answer
 LEAST_CUT, MANY_CUT = 60, 0.15  # characters of cut texts; share of the texts that are as long
 SHIFTS = (0, 1, -1, 2, -2)
 REACH = 31  # problems before and after its own whose golds and numbers are compared with a text's
@@ -60,6 +61,7 @@ THOUSANDS = re.compile(r"-?[1-9]\d{0,2}\.\d{3}")  # or three decimals
 LONGEST_COUNTED = 12  # digits of golds that may count up
 WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 LETTER = re.compile(r"\(?[A-Ea-e]\)?\.?\Z")
+ESCAPED = re.compile(r"\\n(?![a-z])")  # and no \neq
 CALCULATION = re.compile(r"<<[^<>]*>>")
 PROGRAM = re.compile(
     r"^\s*(?:def \w+\(|import \w+|from \w+ import|print\(|```(?:python|output))", re.M
@@ -431,6 +433,8 @@ class Checks:
         if len(text) < 40 and BARE.match(text):
             counts["bare"] += weight
             counts["bare right"] += weight * is_right
+        if "\\n" in text and "\n" not in text and ESCAPED.search(text):
+            counts["escaped"] += weight
         if text.endswith("?") and squeeze(text) in self.matcher.questions:
             counts["questions as texts"] += weight
         if any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text):
@@ -525,6 +529,12 @@ class Checks:
         counts["letters"] += weight * (
             len(written) < 9 and LETTER.match(written.strip()) is not None
         )
+        if MARKER in sample.text[-END:]:
+            counts["marked"] += weight
+            is_marked = MARKER in written or "\\boxed" in written
+            counts["unmarked golds"] += weight * (
+                not is_marked and len(written.split(None, WORDY)) > WORDY
+            )
         if problem is None or not (value := _read(gold)):
             return
         counts["readable"] += weight
@@ -639,6 +649,9 @@ class Checks:
              f"{self.lengths[longest]} of {n} texts of {file!r} end at exactly {longest:,} "
              "characters, which looks cut; score the whole texts (those that end within a sentence "
              "count as truncated)"),
+            (counts["escaped"] >= max(ENOUGH, MANY_ALIKE * n),
+             f"{counts['escaped']} of {n} texts of {file!r} have a backslash and an n where lines "
+             "end, which scorers read as letters: write line breaks (were they escaped twice?)"),
             (columns.selected,
              f"each text of {file!r} is scored; to score those that were selected: --columns "
              f"response={columns.selected}"),
@@ -692,28 +705,33 @@ class Checks:
         if columns is not None and "response" in columns.named:
             return
         column = str(columns.roles["response"]) if columns else "response"
+        gold = columns.roles.get("gold") if columns else None
+        is_wordy = min(counts["bare"], counts["wordy golds"]) >= SHARE * n
+        is_right = counts["bare right"] >= SHARE * n
+        is_marked = (
+            counts["marked"] >= SHARE * counts["golds"]
+            and counts["unmarked golds"] >= 0.5 * counts["golds"] > 0
+        )
+        is_given = is_right and counts["differ"] >= max(2, 0.05 * counts["golds"])
+        if gold is not None and (
+            is_marked
+            or is_given
+            or (is_wordy and (is_right or plain_name(gold.path[-1]) not in WEAK_GOLDS))
+        ):
+            said = "solutions that end in '#### N'" if is_marked else "bare numbers"
+            has = "texts" if is_wordy else "texts without" if is_marked else "other numbers"
+            raise InputError(
+                f"the columns of {self.file!r} look swapped: {column!r} has {said}"
+                f"{f' that are golds of {self.matcher.name!r}' if is_right else ''} and the "
+                f"gold {str(gold)!r} has {has}; give --columns response={gold},gold={column}, or "
+                f"--columns response={column},gold={gold} if they are right"
+            )
         if counts["solutions"] >= SHARE * n:
             raise InputError(
                 f"the texts of {self.file!r} (column {column!r}) are the reference solutions in "
                 f"{counts['solutions']} of {n} rows; {TEXT_COMMAND}"
             )
-        if columns is None:
-            return
-        gold = columns.roles.get("gold")
-        is_wordy = min(counts["bare"], counts["wordy golds"]) >= SHARE * n
-        is_right = counts["bare right"] >= SHARE * n
-        is_given = is_right and counts["differ"] >= max(2, 0.05 * counts["golds"])
-        if gold is not None and (
-            is_given or (is_wordy and (is_right or plain_name(gold.path[-1]) not in WEAK_GOLDS))
-        ):
-            has = "texts" if is_wordy else "other numbers"
-            raise InputError(
-                f"the columns of {self.file!r} look swapped: {column!r} has bare numbers"
-                f"{f' that are golds of {self.matcher.name!r}' if is_right else ''} and the "
-                f"gold {str(gold)!r} has {has}; give --columns response={gold},gold={column}, or "
-                f"--columns response={column},gold={gold} if they are right"
-            )
-        if columns.is_weak and counts["right"] >= SHARE * n and gold is None:
+        if columns and columns.is_weak and counts["right"] >= SHARE * n and gold is None:
             raise InputError(
                 f"the column {column!r} of {self.file!r} may be the reference, not the model's "
                 f"text: {counts['right']} of {n} end in the gold; give --columns "

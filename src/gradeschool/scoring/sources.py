@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.datasets.files import OWN_PROBLEMS
-from gradeschool.datasets.load import Dataset, is_here, load_dataset, load_datasets
-from gradeschool.errors import InputError
+from gradeschool.datasets.load import Dataset, is_here, load_dataset
+from gradeschool.errors import DataError, InputError
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     completions_file,
@@ -104,6 +104,23 @@ class Source:
         if self.matcher.cuts_prompts:
             self.warn(f"the texts of {self.name!r} begin with their prompt; what follows is scored")
 
+    def why_dataset(self, name: str, chosen: str | None) -> str:
+        """Return how the columns were read and why that needs a dataset, "" if the user chose it.
+
+        It is the beginning of the error that the dataset cannot be had.
+        """
+        columns = self.file.reader.columns
+        if chosen or columns is None:
+            return ""
+        missing = [role for role in ("question", "gold") if role not in columns.roles]
+        missing = missing[missing[:1] == ["question"] and "id" in columns.roles :]
+        row = next((each.row for each in self.file.head if each.reference.gold is None), 0)
+        lacks = f"row {row} has no gold"
+        if missing:
+            lacks = f"no column was found for the {' and the '.join(missing)}"
+            lacks += f" (--columns {','.join(f'{role}=COLUMN' for role in missing)})"
+        return f"read {self.name!r}: {columns}; {lacks}, so {name!r} is needed: "
+
     def batches(self) -> Generator[list[Sample], None, None]:
         """Yield the samples of the selected run, or of all runs, matched with their problems.
 
@@ -145,11 +162,15 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
                 dataset = ""  # no dataset is needed, and none is fetched
         sources.append(source)
         datasets.append(dataset)
-    wanted = {*datasets} - {""}
-    loaded = load_datasets(wanted) if len(wanted) > 1 else {}
+    loaded = {"": OWN_GOLDS}
+    for name in sorted(dict.fromkeys(datasets), key=lambda name: not is_here(name)):
+        if name:  # those that are here first: a wrong name fails before a fetch
+            try:
+                loaded[name] = load_dataset(name)
+            except DataError as error:
+                needed = sources[datasets.index(name)].why_dataset(name, options.dataset)
+                raise DataError(f"{needed}{error}") from error
     for source, name in zip(sources, datasets, strict=True):
-        if name not in loaded:
-            loaded[name] = load_dataset(name) if name else OWN_GOLDS
         source.match_with(loaded[name])
     return sources
 
