@@ -38,10 +38,12 @@ def judge(
         raise InputError("there is no gold; give the right answer: a number or a solution")
     if not (isinstance(scorer, str | Scorer) or callable(scorer)):
         raise InputError(f"the scorer is {scorer!r}; give one name or function")
-    chosen = scorer if isinstance(scorer, Scorer) else _remembered_scorer(scorer)
+    if not isinstance(scorer, Scorer):
+        is_known = isinstance(scorer, str) and ":" not in scorer
+        scorer = usable_scorer(scorer) if is_known else _remembered_scorer(scorer)
     if not isinstance(gold, Problem):
-        gold = problem_of(gold, expressions=bool(chosen.dataset))
-    return chosen.judge(given, gold)
+        gold = problem_of(gold, expressions=bool(scorer.dataset))
+    return scorer.judge(given, gold)
 
 
 def text_of(completion: object) -> str | None:
@@ -68,7 +70,7 @@ def usable_scorer(scorer: str | Callable[..., Any]) -> Scorer:
         raise
 
 
-_remembered_scorer = lru_cache(64)(usable_scorer)
+_remembered_scorer = lru_cache(64)(usable_scorer)  # with the process of a function
 
 
 def problem_of(gold: object, expressions: bool = False) -> Problem:
