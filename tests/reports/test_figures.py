@@ -17,6 +17,7 @@ from gradeschool.reports.figures import (
     draw_accuracies,
     draw_curves,
     save_figure,
+    tick_label,
 )
 from gradeschool.scoring.score import ScorerResult
 from gradeschool.scoring.statistics import Interval, wilson
@@ -60,6 +61,13 @@ def test_figures_of_a_run_show_their_numbers() -> None:
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
     failing = [AccuracyRow("c", replace(results[0], accuracy_bounds=Interval(0.25, 0.75)))]
     assert "25.0–75.0" in texts_of(lambda canvas: draw_accuracies(failing, canvas))
+
+
+@pytest.mark.parametrize(
+    ("x", "label"), [(0.25, "0.25"), (1000, "1,000"), (7473, "7,473"), (24000, "24k"), (3e6, "3M")]
+)
+def test_ticks_are_plain_numbers(x: float, label: str) -> None:
+    assert tick_label(x) == label
 
 
 @pytest.mark.parametrize(

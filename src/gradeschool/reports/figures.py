@@ -151,7 +151,7 @@ def draw_curves(panels: Sequence[Panel], path: Path) -> int:
             ax.set_xscale("log", base=2)
             ax.xaxis.set_minor_locator(import_module("matplotlib.ticker").NullLocator())
             ticks = xs[:: -(-len(xs) // MOST_TICKS)]
-            ax.set_xticks(ticks, map(_short, ticks))
+            ax.set_xticks(ticks, map(tick_label, ticks))
         percent_axis(axes[0].yaxis)
         axes[0].set_ylabel(panels[0].y)
         if rows:
@@ -162,10 +162,10 @@ def draw_curves(panels: Sequence[Panel], path: Path) -> int:
     return save_figure(drawn, path, PAGE if wide else COLUMN, HEIGHT + rows * LEGEND_ROW)
 
 
-def _short(x: float) -> str:
-    """Write a number for a tick: 8000 is 8k, 3000000 is 3M."""
+def tick_label(x: float) -> str:
+    """Write a number for a tick: 7473 is 7,473, 24000 is 24k, 3000000 is 3M."""
     sizes = ((1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e4, 1e3, "k"), (0, 1, ""))
-    return next(f"{x / unit:.3g}{letter}" for least, unit, letter in sizes if abs(x) >= least)
+    return next(f"{x / unit:,.4g}{letter}" for least, unit, letter in sizes if abs(x) >= least)
 
 
 class AccuracyRow(NamedTuple):
