@@ -21,7 +21,7 @@ def test_sets_that_differ_are_refused_until_told(
     b = write("b", [True] * 25, range(15, 40))
     result = gradeschool("compare", a, b, "-d", dataset)
     assert result.status == 2
-    assert "15 only in 'a' (0, 1, 2, 3, 4, ...) and 10 only in 'b'" in result.err
+    assert "15 only in 'a' (0, 1, 2, 3, 4, ..., which asks " in result.err
     assert "--common to compare the 15" in result.err
     common = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
     assert common["comparisons"][0]["n"] == 15
@@ -49,7 +49,7 @@ def test_errors_are_left_out_and_never_wrong(
     (comparison,) = result.json()["comparisons"]
     assert (comparison["n"], comparison["difference"]) == (PROBLEMS - 1, 0)
     message = "1 problem left out: no completion in 'b' that can be judged (3)"
-    assert (message in result.err) is (status == 3)
+    assert message in result.err
     assert comparison["left_out"] == (["3"] if status == 3 else [])
 
 
@@ -63,6 +63,23 @@ def test_problems_that_failed_in_both_runs_are_named(
     assert result.status == 3
     for name in ("other", "b"):
         assert f"1 problem left out: no completion in {name!r}" in result.err
+
+
+def test_a_label_before_a_question_makes_no_other_problem(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    rows = [{"id": f"T{n}", "question": f"What is {n} plus 1?", "gold": n + 1,
+             "response": f"{'We add one to it. ' * 4}The answer is {n + n % 2}."}
+            for n in range(20)]  # fmt: skip
+    labelled = [row | {"question": f"Question: {row['question']}\nAnswer:"} for row in rows]
+    labelled[0] = labelled[0] | {"response": "The answer is 1."}
+    paths = [jsonl(tmp_path / f"{n}.jsonl", each) for n, each in enumerate((rows, labelled))]
+    result = gradeschool("compare", *paths)
+    assert result.status == 0
+    assert "better on: T0\n" in result.out
+    assert "equal" not in result.err
+    result = gradeschool("compare", paths[0], jsonl(tmp_path / "2.jsonl", rows))
+    assert "20 of 20 texts are equal in '0' and '2'" in result.err
 
 
 def test_two_columns_of_one_file_are_two_runs(gradeschool: Command, tmp_path: Path) -> None:

@@ -42,6 +42,13 @@ def test_runs_of_one_file_are_counted_apart(gradeschool: Command, tmp_path: Path
                     "  b: 1 of 2 correct"]  # fmt: skip
 
 
+def test_a_problem_of_the_file_has_the_files_own_id(gradeschool: Command, tmp_path: Path) -> None:
+    row = {"question": "What is 1 plus 1?", "gold": "2", "completion": "It is 2."}
+    path = jsonl(tmp_path / f"{'a' * 90}.jsonl", [row | {"id": "T6"}])
+    result = gradeschool("explain", path, *SAMPLE, "--problem", "T6", columns=80)
+    assert "a, problem T6, sample 0, row 1 ─" in result.out
+
+
 def test_a_long_completion_is_cut_around_its_answers(gradeschool: Command, tmp_path: Path) -> None:
     text = "x" * 5000 + " #### 7 " + "y" * 5000 + " so 13 " + "z" * 5000
     path = jsonl(tmp_path / "a.jsonl", [{"index": 29, "completion": text}])

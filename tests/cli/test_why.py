@@ -181,6 +181,10 @@ def cut(text: str, right: bool, problem: Problem) -> str:
     return text[: len(text) // 2] if int(problem.id) % 2 else text
 
 
+def cut_at_one_length(text: str, right: bool, problem: Problem) -> str:
+    return ("We add 3 and 4. " * 6)[:95] if int(problem.id) % 2 else text[-90:]
+
+
 def template(text: str, right: bool, problem: Problem) -> str:
     return "<|im_end|>\n<|im_start|>assistant\nWhat can I do?" if int(problem.id) % 3 else text
 
@@ -203,6 +207,7 @@ def first_cause(gradeschool: Command, *words: object) -> str:
 FAULTS: dict[str, tuple[Callable[[str, bool, Problem], str] | None, list[str], str]] = {
     "run-on": (run_on, ["--scorer", "lm-eval/gsm8k/flexible-extract"], "run-on"),
     "truncation": (cut, [], "truncation"),
+    "texts that end at one length": (cut_at_one_length, [], "truncation"),
     "template": (template, [], "chat template"),
     "extraction": (None, ["--scorer", "openai/2021"], "extraction"),
     "no working": (bare, [], "no working"),

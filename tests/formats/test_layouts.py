@@ -295,6 +295,12 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         lambda n: {"data_source": "ab"[n % 2], "prompt": q(n)[::-1] if n % 2 else q(n),
                    "gts": gold(n), "response": text(n)}, "", TWELVE,
         "10 of 20 rows"),
+    "flags as letters": (
+        lambda n: {"question": q(n), "response": text(n), "ok": "yN"[n >= RIGHT]}, "flag=ok",
+        TWELVE, "flags: 20 of 20"),
+    "flags that are none": (
+        lambda n: {"question": q(n), "response": text(n), "ok": "0.8"}, "flag=ok",
+        "the values of 'ok'", "are no verdicts"),
     "flags as signs": (
         lambda n: {"question": q(n), "response": text(n), "result": "✅" if n < RIGHT else "❌"},
         "", TWELVE, "flags: 20 of 20"),

@@ -1,6 +1,7 @@
 """The command line: one module for each verb, imported when it runs."""
 
 import os
+import re
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -14,6 +15,7 @@ from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.masking import masked_streams
 from gradeschool.reports.printable import printable, say
 
+AT_K = re.compile(r"pass.?(?:at|k)|maj|curve|at.?k", re.I)  # in options and commands
 # Group of --help -> verb -> its line; the command is `command` in gradeschool.cli.VERB.
 GROUPS = {
     "Evaluate": {
@@ -118,6 +120,8 @@ def _status(raised: BaseException) -> int:
             return error.exit_code
         words = " ".join(error.format_message().split()).rstrip(".").replace(". Did", "; did")
         path = error.ctx.command_path if error.ctx else "gradeschool"
+        if AT_K.search(words) and words.startswith("No such"):
+            path = "gradeschool runs curve"
         end = " S" if words.endswith("?") else "; s"
         return _report(f"{words[:1].lower()}{words[1:]}{end}ee `{path} --help`")
     except click.ClickException as error:

@@ -14,9 +14,11 @@ from gradeschool.reports.printable import say
 from gradeschool.scorer import DEFAULT_SCORER
 
 if TYPE_CHECKING:
+    from gradeschool.scoring.samples import Run
     from gradeschool.scoring.sources import SourceRun
 
 MARGIN = 1.0
+LONG, LEAST_EQUAL = 60, 20  # characters of a text that is hardly equal by chance; such texts
 
 
 @click.command(cls=cli.FileVerb)
@@ -67,6 +69,7 @@ def command(
         outcomes_of,
         shared_by_all,
     )
+    from gradeschool.scoring.samples import file_ids
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import ScoredTable, scorer_for
 
@@ -94,6 +97,8 @@ def command(
         raise InputError(f"only one run is given: {name!r}; give another, or --at-least")
     for run in chosen[1:]:
         _check_pair(chosen[0], run, is_gate=good is not None)
+        if good is None and not unpaired:
+            _warn_of_equal_texts(chosen[0].run, run.run)
     manifests = [run.manifest for run in chosen]
     if scorer is None:
         cli.warn_of_own_scorer(manifests)
@@ -105,6 +110,9 @@ def command(
              "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
     outcomes = [outcomes_of(ScoredTable(run.run, [judge])) for run in chosen]
     if common:
+        for outcome in outcomes:
+            if outcome.unjudged_problems:
+                cli.warn(left_out_text(outcome.run, outcome.unjudged_problems))
         outcomes = shared_by_all(outcomes)
     shared = common or good is not None  # the gate counts failed samples itself
     comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared)
@@ -134,7 +142,8 @@ def command(
             "thresholds": [threshold._asdict() for threshold in thresholds],
         })  # fmt: skip
     else:
-        print_comparison(outcomes, comparisons, judge.name, cli.stdout_console())
+        ids = file_ids([chosen[0].run])
+        print_comparison(outcomes, comparisons, judge.name, cli.stdout_console(), ids)
         for threshold in thresholds:
             say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")
     failing = cli.warn_of_scorer_errors(outcomes, judge.name)
@@ -143,6 +152,22 @@ def command(
         sys.exit(1)
     if faults or (left_out and not shared) or failing:
         sys.exit(3)
+
+
+def _warn_of_equal_texts(first: Run, other: Run) -> None:
+    """Warn if most longer texts of two runs are equal."""
+    texts = [
+        {(each.problem.id, each.sample): each.text for each in run.samples
+         if each.problem and len(each.text) > LONG}
+        for run in (first, other)
+    ]  # fmt: skip
+    both = texts[0].keys() & texts[1].keys()
+    found = sum(texts[0][key] == texts[1][key] for key in both)
+    if found >= max(LEAST_EQUAL, 0.5 * len(both)):
+        cli.warn(
+            f"{found} of {len(both)} texts are equal in {first.name!r} and {other.name!r}: if they "
+            "are of two models, one was copied over the other"
+        )
 
 
 def _check_pair(first: SourceRun, other: SourceRun, is_gate: bool) -> None:

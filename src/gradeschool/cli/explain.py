@@ -90,10 +90,12 @@ def command(
 
     Example: gradeschool explain runs/mine --scorer openai/2021 multi-pattern
     """
+    from gradeschool.datasets.files import OWN_PROBLEMS
     from gradeschool.datasets.platinum import label_changes
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.terminal import quoted, run_name
     from gradeschool.scoring.causes import Side, explained_samples
+    from gradeschool.scoring.samples import file_ids
     from gradeschool.scoring.sources import choose_runs, open_sources, split_run
     from gradeschool.scoring.table import ScoredTable, choose_scorers, scorer_for
 
@@ -111,12 +113,17 @@ def command(
 
     runs = [each.run for each in choose_runs(files, cli.read_options(dataset), cli.warn)]
     [source] = open_sources([str(path)], cli.read_options(dataset), lambda message: None)
+    ids = file_ids(runs)
     total, faults = sum(len(run.samples) for run in runs), sum(run.faults for run in runs)
     differing, cases = len(chosen) > 1 and problem is None, []
     for run in runs:
         changes = label_changes(source.dataset.problems, run.problems())
         if problem is not None:
-            kept = [each for each in run.samples if each.problem and each.problem.id == problem]
+            kept = [
+                each for each in run.samples
+                if each.problem and (each.problem.id == problem or (
+                    each.reference.id == problem and run.dataset == OWN_PROBLEMS))
+            ]  # fmt: skip
             run = replace(run, samples=kept)
         for sample, verdicts, causes, _ in explained_samples(
             ScoredTable(run, chosen), changes, differing
@@ -188,7 +195,7 @@ def command(
         else:
             examples = shown[:limit]
         for case in examples:
-            _print_case(case, console)
+            _print_case(case, console, ids)
         print_more(len(shown), len(examples), console)
     cli.exit_for_faults(faults)
 
@@ -223,17 +230,19 @@ def _print_groups(cases: Sequence[Case], total: int, limit: int, console: Consol
     return [ordered[place][1][turn] for turn, place in sorted(turns, key=lambda pair: pair[1])]
 
 
-def _print_case(case: Case, console: Console) -> None:
-    """Print a completion with marks, its verdicts, and their causes."""
+def _print_case(case: Case, console: Console, ids: Mapping[str, str]) -> None:
+    """Print a completion with marks, its verdicts, and their causes; ids: of the file's own."""
     from textwrap import fill
 
     from rich.text import Text
 
+    from gradeschool.reports.terminal import run_name
     from gradeschool.scoring.causes import Side
 
     problem, sample = case.problem, case.sample
-    run = clip(printable(case.run, keep=""))
-    head = f"{run}, problem {printable(problem.id)}, sample {sample.sample}, row {sample.row}"
+    place = f", problem {printable(ids.get(problem.id, problem.id))}, sample {sample.sample}, row "
+    place += f"{sample.row}"
+    head = run_name(case.run, max(12, console.width - len(place) - 2)) + place
     console.print()
     console.rule(Text(head), align="left")
     console.print(Text(printable(clip(problem.question, QUESTION)), "italic"))

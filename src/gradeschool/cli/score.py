@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 @cli.scorers_option("all that call no library, in groups that agree")
 @cli.marks_option
 @click.option("--vote", "votes", multiple=True, metavar="NAME",
-              help="Apply a published vote to the samples of each problem too.")  # fmt: skip
+              help="Apply a published vote to the samples of each problem too; `gradeschool runs "
+                   "curve` has maj@k and pass@k.")  # fmt: skip
 @cli.dataset_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="Write a row of verdicts for each completion: .jsonl or .parquet.")  # fmt: skip

@@ -294,6 +294,15 @@ def choose_columns(
     table = _Table(rows, file)
     found = {role: table.find(name) for role, name in named.items() if name != NO_COLUMN}
     taken, is_weak = {column.path for column in found.values()}, False
+    if "flag" in found:
+        values = [each for each in table.cells[found["flag"]] if not isinstance(each, list)]
+        kinds = list(dict.fromkeys(map(shown, values)))
+        if kinds and all(parse_flag(value) is None for value in values):
+            raise InputError(
+                f"the values of {named['flag']!r} in {file!r} ({', '.join(kinds[:3])}) are no "
+                "verdicts; give a column with true and false, 1 and 0, or correct and wrong: "
+                "--columns flag=COLUMN"
+            )
     if "response" not in found:
         found["response"], is_weak = table.choose_text(taken)
         taken.add(found["response"].path)

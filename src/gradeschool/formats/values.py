@@ -35,11 +35,13 @@ FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason")
 USERS, ANSWERERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
 NO_ERROR = ("", "none", "null", "nan", "false")
 FLAGS = {
-    **dict.fromkeys(("true", "correct", "right", "yes", "c", "pass", "passed", "1", "1.0"), True),
+    **dict.fromkeys(
+        ("true", "t", "correct", "right", "yes", "y", "c", "pass", "passed", "1", "1.0"), True
+    ),
     **dict.fromkeys("✅✔✓", True),
     **dict.fromkeys("❌✘✗", False),
     **dict.fromkeys(
-        ("false", "incorrect", "wrong", "no", "i", "fail", "failed", "0", "0.0"), False
+        ("false", "f", "incorrect", "wrong", "no", "n", "i", "fail", "failed", "0", "0.0"), False
     ),
 }  # fmt: skip
 DEEPEST = 12  # levels of lists and objects around a text

@@ -123,8 +123,10 @@ def _print_runs(scores: Sequence[RunScore], headline: str, console: Console) -> 
             row.append(bounds((min(accuracies), max(accuracies))))
         table.add_row(*row)
     console.print(table)
+    most = max(score.n for score in scores)
     for score in scores:
-        if facts := _forms(score):
+        fewer = [f"{score.n:,} completions, {most - score.n:,} fewer than another run"]
+        if facts := fewer * (score.n < most) + _forms(score):
             console.print(f"{run_name(score.run)}: {', '.join(facts)}", soft_wrap=True)
 
 
@@ -427,9 +429,16 @@ WIDTH = 48  # of a run's name
 
 
 def print_comparison(
-    outcomes: Sequence[Outcomes], comparisons: Sequence[Comparison], scorer: str, console: Console
+    outcomes: Sequence[Outcomes],
+    comparisons: Sequence[Comparison],
+    scorer: str,
+    console: Console,
+    ids: Mapping[str, str],
 ) -> None:
-    """Print the accuracies, each run's difference from the first, and the flipped problems."""
+    """Print the accuracies, each run's difference from the first, and the flipped problems.
+
+    ids: the file's own of problems that it brings.
+    """
     heads = ("problems", "accuracy", "95 % interval", "errors\nleft out")
     table, sizes = simple_table(["run"], heads, fold_numbers=False), set()
     for run in outcomes:
@@ -472,7 +481,8 @@ def print_comparison(
                       f"  {power}", soft_wrap=True)  # fmt: skip
         for heading, changes in (("better on", pair.gained), ("worse on", pair.lost)):
             if changes:
-                shown = ", ".join(printable(change.problem, keep="") for change in changes[:SHOWN])
+                named = [ids.get(change.problem, change.problem) for change in changes[:SHOWN]]
+                shown = ", ".join(printable(each, keep="") for each in named)
                 more = f", ... {len(changes)} in all (--json)" if len(changes) > SHOWN else ""
                 console.print(f"  {heading}: {shown}{more}", soft_wrap=True)
 

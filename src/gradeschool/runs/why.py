@@ -39,6 +39,7 @@ from gradeschool.prompts import prompt_bytes
 from gradeschool.runs.job import recorded_prompts, recorded_protocol
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import Side, explained_samples
+from gradeschool.scoring.checks import length_of_cut_texts
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
@@ -168,6 +169,7 @@ def explain_gap(
         raise nothing_judged(run.name, scorer.name)
     unread, reasons = Counter[str](), Counter[tuple[str, str]]()
     cut = empty = marked = revised = 0
+    cut_length = length_of_cut_texts(Counter(len(sample.text) for sample in judged))
     for each in explained_samples(table, label_changes):
         sample, cause, problem = each.sample, each.causes[0], each.sample.problem
         if sample.error or each.verdicts[0].outcome in (Outcome.CORRECT, Outcome.ERROR):
@@ -176,7 +178,7 @@ def explain_gap(
             unread[cause.cause.failure.value] += 1
         is_of_text = cause is None or cause.side is Side.TEXT
         form = form_of(sample.text, sample.finish, problem.question if problem else "")
-        if form.truncated and not form.ran_on:
+        if (form.truncated and not form.ran_on) or len(sample.text) == cut_length > 0:
             cut += is_of_text
         elif not sample.text.strip():
             empty += 1

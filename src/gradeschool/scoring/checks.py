@@ -272,6 +272,16 @@ class _Filled:
         self.longest = max(self.longest, self._open, key=itemgetter(0))
 
 
+def length_of_cut_texts(lengths: Mapping[int, int]) -> int:
+    """Return the length at which many texts end and none is longer, 0 for none.
+
+    lengths: the number of texts of each length in characters.
+    """
+    longest = max(lengths)
+    many = lengths[longest] >= max(ENOUGH, MANY_CUT * sum(lengths.values()))
+    return longest if longest >= LEAST_CUT and many else 0
+
+
 class AlikeTexts:
     """Short texts of one file that differ in digits alone: failures of a server, stored as texts.
 
@@ -591,7 +601,11 @@ class Checks:
                 "prompts in a file of their own"
             )
         columns = self.columns or Columns({})
-        longest, unheeded, executed = max(self.lengths), columns.unheeded, columns.executed
+        cut, unheeded, executed = (
+            length_of_cut_texts(self.lengths),
+            columns.unheeded,
+            columns.executed,
+        )
         failed = self.examples["failures"], "is a failure" if failures == 1 else "are failures"
         printed = (f"what they print may be in {executed!r}: --columns response={executed}"
                    if executed else "their printed answers are no part of the text")  # fmt: skip
@@ -645,8 +659,8 @@ class Checks:
              and "response" not in columns.named,
              f"{counts['bare']} of {n} texts of {file!r} are bare numbers; if the whole "
              f"texts are elsewhere: --columns response={next(iter(columns.wordy), '')}"),
-            (longest >= LEAST_CUT and self.lengths[longest] >= max(ENOUGH, MANY_CUT * n),
-             f"{self.lengths[longest]} of {n} texts of {file!r} end at exactly {longest:,} "
+            (cut,
+             f"{self.lengths[cut]} of {n} texts of {file!r} end at exactly {cut:,} "
              "characters, which looks cut; score the whole texts (those that end within a sentence "
              "count as truncated)"),
             (counts["escaped"] >= max(ENOUGH, MANY_ALIKE * n),
@@ -667,8 +681,9 @@ class Checks:
             ):
                 warnings.append(
                     f"each problem of {file!r} has {samples} rows, and {column!r} has as many "
-                    f"values ({clip(', '.join(map(str, kinds)))}); if they are different runs: "
-                    f"--columns run={column}"
+                    f"values ({clip(', '.join(map(str, kinds)))}): they are taken as samples of "
+                    "one run (`gradeschool runs curve` gives pass@k and maj@k); if they are "
+                    f"different runs: --columns run={column}"
                 )
         if counts["strangers"] >= max(ENOUGH, STRANGERS * counts["wordy"]):
             self._check_other_problems()

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.percentages import accuracy_words, count, gain, p_value, points
 from gradeschool.problem import Problem
+from gradeschool.scorer import clip
 from gradeschool.scoring.statistics import (
     Interval,
     ProblemPair,
@@ -191,7 +192,8 @@ def _paired(a: Outcomes, b: Outcomes, common: bool) -> Comparison:
     for side, other in ((a, b), (b, a)):
         known = {*other.tallies, *other.unjudged_problems}
         if ids := [id for id in side.tallies if id not in known]:
-            only.append(f"{len(ids)} only in {side.run!r} ({_shown(ids)})")
+            asked = f", which asks {clip(side.problems[ids[0]].question)!r}"
+            only.append(f"{len(ids)} only in {side.run!r} ({_shown(ids)}{asked})")
     if only and not common:
         failed = "".join(
             f"; {left_out_text(run.run, run.unjudged_problems)}"

@@ -33,6 +33,10 @@ LONGEST_PROMPT = 30_000  # characters at the beginning of a text that are search
 ANSWER_MARK = re.compile(
     r"\W{0,24}(?:response|answer|solution|assistant|inst|a)\s{0,2}[:\]>|\n][^\w\s]{0,6}\s?", re.I
 )
+# Of a template, at the beginning and the end of a question.
+LABELS = re.compile(
+    r"\A\s{0,9}(?:question|problem|q)\s?:\s{0,9}|\s{0,9}(?:answer|solution|a):\s{0,9}\Z", re.I
+)
 EXAMPLE_SIGNS = ("nswer", "A:", MARKER)  # one of these is in every example of a prompt
 
 
@@ -229,12 +233,16 @@ class Matcher:
         return openings, longest
 
     def _missing(self, id: str) -> str:
-        last = max(self.rows, default=-1)
+        base, last = self.base, max(self.rows, default=-1)
         if sum(part.isdecimal() for part in PARTS_OF_ID.split(id)) > 1:
             return f"has the id {clip(id)!r} with several numbers; name the problem's own column"
         if last >= len(self.problems):
             return f"has the id {clip(id)!r}, a row that {self.name!r} does not contain; {ADVICE}"
-        return f"has the id {clip(id)!r}, but {self.name!r} has rows 0 to {last}; {ADVICE}"
+        counted = f", as the texts fit ids from {base}" if base else ""
+        return (
+            f"has the id {clip(id)!r}, but {self.name!r} has rows {base} to {last + base}"
+            f"{counted}; {ADVICE}"
+        )
 
 
 def own_problem(id: str | None, question: str, gold: Any) -> Problem:
@@ -250,6 +258,7 @@ def own_problem(id: str | None, question: str, gold: Any) -> Problem:
         number, solution = read_solution(gold)
     except InputError as error:
         raise InputError(f"{NO_GOLD}: {error}") from None
+    question = LABELS.sub("", question)
     if question or id is None:
         id = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return Problem(id, question, number, solution, {"dataset": OWN_PROBLEMS})

@@ -42,6 +42,18 @@ class Run:
         return (sample.problem for sample in self.samples)
 
 
+def file_ids(runs: Iterable[Run]) -> dict[str, str]:
+    """Return a file's own ids of the problems that it brings, {} if they do not tell them apart."""
+    ids: dict[str, str] = {}
+    for run in runs:
+        for sample in run.samples:
+            problem, id = sample.problem, sample.reference.id
+            is_own = problem and problem.meta.get("dataset") == OWN_PROBLEMS
+            if problem and is_own and id and ids.setdefault(problem.id, id) != id:
+                return {}
+    return ids if len({*ids.values()}) == len(ids) else {}
+
+
 def digest(text: str) -> int:
     """Return 64 bits of a text's SHA-256, never 0: equal texts of a problem have equal digests."""
     whole = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
