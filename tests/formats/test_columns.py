@@ -11,7 +11,7 @@ import pytest
 
 from gradeschool import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.formats.columns import choose_columns, parse_columns
+from gradeschool.formats.columns import choose_columns, describe_columns, parse_columns
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.values import texts_of
@@ -207,10 +207,14 @@ def test_unused_columns_that_look_like_problems_are_named(
 
 def test_the_suggested_columns_name_every_missing_role() -> None:
     rows = [
-        {"Aufgabe": f"Ana has {n} red apples and buys {n} more of them.", "Ausgabe":
-         f"She has {n} and {n} of them, so {n + n}.", "Zahl": n + n, "Dauer": 9000 + n}
+        {"Die Aufgabe": f"Ana has {n} red apples and buys {n} more of them.", "Ausgabe":
+         f"She has {n} and {n} of them, so {n + n}.", "Zahl": n + n, "Dauer": 9000 + n,
+         "Nr": f"T{n}", "Lauf": f"run {n % 2}"}
         for n in range(10, 30)
     ]  # fmt: skip
     with pytest.raises(InputError) as raised:
         choose_columns(rows, {}, "a.csv", False)
-    assert "\n  --columns response=Ausgabe,question=Aufgabe,gold=Zahl" in str(raised.value)
+    command = "\n  --columns 'response=Ausgabe,question=Die Aufgabe,gold=Zahl'"
+    assert command in str(raised.value)
+    roles = describe_columns(rows, "a.csv")
+    assert "\n  Nr: 'T10': id, response\n  Lauf: 'run 0': run, response" in roles

@@ -59,7 +59,7 @@ class LazyGroup(click.Group):
         if cmd_name.startswith("-"):  # click says that it is no option
             return None
         if cmd_name not in VERBS:
-            raise UnknownNameError("command", cmd_name, VERBS)
+            raise UnknownNameError("command", cmd_name, [*VERBS, "runs curve"])
         command = import_module(f"gradeschool.cli.{cmd_name}").command
         assert isinstance(command, click.Command)  # noqa: S101
         return command

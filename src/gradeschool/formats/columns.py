@@ -588,7 +588,12 @@ class _Table:
             return ["response", "question"]
         if self.are_golds(column):
             return ["gold", "id", "response"]
-        return ["response"] if any(map(texts_of, values)) else []
+        names = list(filter(None, map(parse_id, values)))
+        if len(names) < len(self.rows) or max(map(len, names)) > SHORT:
+            names = []
+        is_run = len(set(names)) <= min(MOST_KINDS, 0.5 * len(names))
+        role = [] if not names else ["run"] * is_run or ["id"] * (len(set(names)) == len(names))
+        return role + ["response"] * any(map(texts_of, values))
 
     def choose(self, role: str, taken: set[tuple[str, ...]]) -> Column | None:
         """Return the first column of a role whose values fit it, None if there is none."""

@@ -21,11 +21,12 @@ from typing import Any, NamedTuple
 
 from gradeschool.atomic import require_free
 from gradeschool.completion import Finish, Prompt
-from gradeschool.datasets.files import OWN_PROBLEMS
+from gradeschool.datasets.files import OWN_PROBLEMS, sha256_of
 from gradeschool.datasets.load import load_dataset
 from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import cut_by_server, other_models, results_of
+from gradeschool.formats.read import completions_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.verifier_scores import is_finite, read_scores, scores_path
@@ -58,7 +59,7 @@ from gradeschool.scoring.score import (
     score_batch,
     score_counts,
 )
-from gradeschool.scoring.sources import SourceRun, choose_runs
+from gradeschool.scoring.sources import SourceRun, choose_runs, named_files
 from gradeschool.scoring.table import (
     ALL,
     CORRECT,
@@ -308,6 +309,7 @@ PROMPT_CHUNK = 200  # number of problems per block; all of them share the few-sh
 BEGUN = "assistant, begun"  # the role of an answer's start, which the model continues
 # Maximum number of marks (completions x extractions); beyond it, only the first scorers have marks.
 MOST_READINGS = 400_000
+MOST_FILES = 3  # whose digests are written
 LONGEST_VALUE = 200
 QUANTILES = (0.5, 0.9, 1.0)
 
@@ -351,7 +353,8 @@ def _run_values(judged: Judged) -> dict[str, Any]:
     samples, finish_known = judged.samples(), judged.finish_known()
     points = curve(ballots_by_problem(judged.headline)) if samples[1] > 1 else []
     width = (log(points[-1].k) or 1.0) if points else 1.0
-    model = str(manifest.get("model") or "")
+    named = {each.model for each in judged.source.run.samples} - {""}
+    model = str(manifest.get("model") or (named.pop() if len(named) == 1 else ""))
     others = other_models(model, mapping(judged.results.get("answered_by")))
     checklist = _checklist(
         judged, f"{model}; the server says that it answered as {others}" if others else model
@@ -484,6 +487,7 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
             f"{engine_words(manifest) or 'engine not recorded'}; gradeschool {version}, "
             f"Python {manifest.get('python') or 'unknown'}"
         )),
+        ("Completions", _files_in_words(judged.source)),
         ("Test set and its digest",
          dataset.get("name") and f"{dataset['name']}, SHA-256 {dataset.get('sha256')}"),
         ("Few-shot examples", examples),
@@ -501,6 +505,14 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
                    "texts on which the scorer itself fails: they give its bounds"),
         ("Interval", "95 %, Wilson; by problem where there are several samples"),
     ]  # fmt: skip
+
+
+def _files_in_words(source: SourceRun) -> str:
+    """Return the names of the files of a run, each with its digest."""
+    files = [completions_of(path) for path in named_files(str(source.path))]
+    words = [f"{path.name}, SHA-256 {sha256_of(path)}" for path in files[:MOST_FILES]]
+    more = len(files) - len(words)
+    return "; ".join(words + [f"{more} more files"] * (more > 0))
 
 
 def page_blocks(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[tuple[str, str]]:
@@ -700,6 +712,8 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         notes.append(markdown_text(refusal, len(refusal)) if refusal else compared)
     for index, judged in enumerate(runs):
         name, result, forms = markdown_text(judged.name), judged.result, judged.forms
+        files = _files_in_words(judged.source)
+        notes.append(f"{name}: {markdown_text(files, len(files))}.")
         pair = differences.get(index)
         rows.append((
             name,

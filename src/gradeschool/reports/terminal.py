@@ -249,7 +249,8 @@ def spread_lines(
 def flag_line(score: RunScore, headline: str, reading: str) -> str:
     """Return how far the file's own verdicts of a run agree with the headline scorer's."""
     flags = score.flags[headline]
-    best = max(score.flags, key=lambda name: (score.flags[name].agree, name == headline))
+    best = max(score.flags, key=lambda name: (
+        score.flags[name].agree, name == headline, name.startswith("lm-eval/gsm8k/")))  # fmt: skip
     text = f"the file's own flags: {flags.agree:,} of {flags.n:,} agree"
     if flags.agree == flags.n:
         return text

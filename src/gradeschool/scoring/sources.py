@@ -95,7 +95,10 @@ class Source:
         elif has_golds and not by_id:
             problems += " by their questions, else the file's own"
         counted = f" (ids from {base})" if base else ""
-        self.warn(f"read {self.name!r}: {columns or file.reader.kind}; {problems}{counted}")
+        kind = str(columns or file.reader.kind)
+        if file.reader.lm_eval is not None:
+            kind += f", filter {file.reader.lm_eval.filter!r} and its flags"
+        self.warn(f"read {self.name!r}: {kind}; {problems}{counted}")
         if columns is not None and columns.unused:
             self.warn(
                 f"each row of {self.name!r} is a problem of its own, although other columns look "
