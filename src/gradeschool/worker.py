@@ -389,7 +389,8 @@ def _locate(function: str | Callable[..., Any]) -> tuple[str, dict[str, str]]:
     if isinstance(function, str):
         parts = NAME.fullmatch(function)
         if parts is None:
-            raise InputError(f"{function!r} does not name a function; {EXAMPLE}")
+            hint = f"{'put spaces between names; ' if ',' in function else ''}{EXAMPLE}"
+            raise InputError(f"{function!r} does not name a function; {hint}")
         place, name = parts["place"], parts["function"]
         if place.endswith(".py"):
             if not Path(place).is_file():

@@ -112,6 +112,22 @@ def test_settings_that_a_model_does_not_have_are_left_out_and_named() -> None:
         assert reply.deviations == ("stop refused", "temperature refused")
 
 
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [(["toy-7b"], True), (["toy-8b", "toy-7b"], False), (["toy-8b:latest"], False), ([], False)],
+)
+def test_a_model_that_the_server_does_not_list_is_said(
+    monkeypatch: pytest.MonkeyPatch, listed: list[str], said: bool
+) -> None:
+    async def call(*_: Any) -> dict[str, Any]:
+        return {"data": [{"id": name} for name in listed]}
+
+    model = Endpoint("http://localhost:9/v1", "toy-8b", "")
+    monkeypatch.setattr(model, "call", call)
+    asyncio.run(model.facts())
+    assert ("lists toy-7b, but not 'toy-8b'" in model.remark) is said
+
+
 def test_ids_that_repeat_cost_few_replies() -> None:
     """Ollama draws the ids of its replies from 999 numbers."""
     numbers = random.Random(1)

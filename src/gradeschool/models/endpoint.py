@@ -193,7 +193,7 @@ class Endpoint(Model):
             await self._session.close()
 
     async def facts(self) -> dict[str, str]:
-        """Return the facts in the server's list of models.
+        """Return the facts in the server's list of models; note if it does not list this one.
 
         llama.cpp's server does not report its cache and attention: both are UNKNOWN.
         """
@@ -201,6 +201,12 @@ class Endpoint(Model):
         with suppress(ModelError, TimeoutError, KeyError, TypeError, ValueError, AttributeError):
             async with asyncio.timeout(FACTS_SECONDS):
                 listed = (await self.call("GET", "/models"))["data"]
+            names = [str(each["id"]) for each in listed]
+            if names and not any(self.model in (name, name.partition(":")[0]) for name in names):
+                shown = ", ".join(name[:80] for name in names[:5])
+                self.remark = (
+                    f"{self.base} lists {shown}, but not {self.model!r}; another model may answer"
+                )
             [entry] = (each for each in listed if each["id"] == self.model)
             if engine := ENGINES.get(str(entry.get("owned_by", ""))):
                 facts["engine"] = engine

@@ -223,6 +223,8 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
                 )
             session = Session(prepared, store, scorers, show)
             show(session, "")
+            if model.remark:
+                show(session, model.remark)
             loop = asyncio.get_running_loop()
             numbers = SIGNALS if current_thread() is main_thread() else ()
             for number in numbers:
