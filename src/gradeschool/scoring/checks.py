@@ -361,7 +361,7 @@ class Checks:
     def add(self, samples: Sequence[Sample]) -> None:
         """Count the facts of matched samples, in the order of the file."""
         counts = self.counts
-        beside: list[Any] = []
+        beside: list[tuple[int, dict[int, Problem], dict[str, list[int]]]] = []
         for index, sample in enumerate(samples):
             problem, reference = sample.problem, sample.reference
             if sample.error:
@@ -502,20 +502,20 @@ class Checks:
             shifts.begin(row, OTHER_LOSS if found else OWN_LOSS)
             if found:
                 shifts.add(found, 1.0 + OTHER_LOSS)
-        near = []  # the shifts to problems of which the answer is the gold
+        to_gold: list[int] = []  # the shifts to problems of which the answer is the gold
         if places := golds.get(answer, ()):
             around = places[bisect_left(places, place - REACH) : bisect(places, place + REACH)]
-            near = [each - place for each in around if each != place
-                    and not _are_near(problem.gold, problems[each].gold)]  # fmt: skip
-        if near and found is None:
+            to_gold = [each - place for each in around if each != place
+                       and not _are_near(problem.gold, problems[each].gold)]  # fmt: skip
+        if to_gold and found is None:
             shifts.begin(row, OTHER_LOSS)
-            for shift in near:
+            for shift in to_gold:
                 shifts.add(shift, GOLD_GAIN + OTHER_LOSS)
         if in_file and sample.reference.gold is not None:
             slips = self.slips[sample.run]
             slips.begin(row, OTHER_LOSS)
             counts["golds of others"] += weight * bool(places)
-            for shift in near:
+            for shift in to_gold:
                 if -2 <= shift <= 2:
                     slips.add(shift, GOLD_GAIN + OTHER_LOSS)
 
