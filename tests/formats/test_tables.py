@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradeschool.errors import InputError
+from gradeschool.formats.read import read_samples
 from gradeschool.formats.tables import parse_line, read_rows
 
 
@@ -20,6 +21,14 @@ def test_a_csv_row_with_an_unquoted_comma_is_not_cut(tmp_path: Path) -> None:
     cut, whole = read_rows(path)
     assert cut.fault == "has more fields than the header; quote fields with commas"
     assert (whole.fault, whole.fields["completion"]) == ("", "#### 2,125")
+
+
+def test_an_empty_cell_is_a_missing_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("question,response\nHow many?,\nHow many?,It is 5.\n", "utf-8")
+    first, second = read_samples(path)
+    assert first.fault == "has no text: its 'response' is null; give a string"
+    assert second.text == "It is 5."
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def test_the_files_own_flags_are_compared() -> None:
         for row, (text, flag) in enumerate(said)
     ]
     scorers = ScorerSet([get_scorer("gradeschool/reader")])
-    judged = judge_run(SourceRun(Run("run", samples), Path(__file__), {}), scorers, {})
+    judged = judge_run(SourceRun(Run("run", samples), Path(), {}), scorers, {})
     page = report_page([judged], scorers.scorers)
     assert (
         "The file's own flags: 1 of 3 agree; 1 say wrong where gradeschool/reader says correct, "

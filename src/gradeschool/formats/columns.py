@@ -592,7 +592,8 @@ class _Table:
         if len(names) < len(self.rows) or max(map(len, names)) > SHORT:
             names = []
         is_run = len(set(names)) <= min(MOST_KINDS, 0.5 * len(names))
-        role = [] if not names else ["run"] * is_run or ["id"] * (len(set(names)) == len(names))
+        is_id = len(set(names)) == len(names) and not any(len(each.split()) > 1 for each in names)
+        role = [] if not names else ["run"] * is_run or ["id"] * is_id
         return role + ["response"] * any(map(texts_of, values))
 
     def choose(self, role: str, taken: set[tuple[str, ...]]) -> Column | None:

@@ -392,9 +392,12 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
 
 
 def _csv_cell(cell: str) -> Any:
-    """Return the texts or messages that a cell lists in JSON or as Python prints them, else it."""
+    """Return the texts or messages that a cell lists in JSON or as Python prints them, else it.
+
+    An empty cell is None: that is how tables write a missing value.
+    """
     if cell[:2] not in LISTS or cell[-1] != "]" or len(cell) > LARGEST_LITERAL:
-        return cell
+        return cell or None
     import ast  # 2 ms that few files need
 
     for parse in (json.loads, ast.literal_eval):

@@ -487,7 +487,7 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
             f"{engine_words(manifest) or 'engine not recorded'}; gradeschool {version}, "
             f"Python {manifest.get('python') or 'unknown'}"
         )),
-        ("Completions", _files_in_words(judged.source)),
+        ("Completions", _files_in_words(judged.source) or None),
         ("Test set and its digest",
          dataset.get("name") and f"{dataset['name']}, SHA-256 {dataset.get('sha256')}"),
         ("Few-shot examples", examples),
@@ -508,7 +508,9 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
 
 
 def _files_in_words(source: SourceRun) -> str:
-    """Return the names of the files of a run, each with its digest."""
+    """Return the names of the files of a run, each with its digest; "" for texts in memory."""
+    if source.path == Path():
+        return ""
     files = [completions_of(path) for path in named_files(str(source.path))]
     words = [f"{path.name}, SHA-256 {sha256_of(path)}" for path in files[:MOST_FILES]]
     more = len(files) - len(words)
@@ -712,8 +714,8 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
         notes.append(markdown_text(refusal, len(refusal)) if refusal else compared)
     for index, judged in enumerate(runs):
         name, result, forms = markdown_text(judged.name), judged.result, judged.forms
-        files = _files_in_words(judged.source)
-        notes.append(f"{name}: {markdown_text(files, len(files))}.")
+        if files := _files_in_words(judged.source):
+            notes.append(f"{name}: {markdown_text(files, len(files))}.")
         pair = differences.get(index)
         rows.append((
             name,
