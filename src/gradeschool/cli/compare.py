@@ -142,8 +142,8 @@ def command(
             "thresholds": [threshold._asdict() for threshold in thresholds],
         })  # fmt: skip
     else:
-        ids = file_ids([chosen[0].run])
-        print_comparison(outcomes, comparisons, judge.name, cli.stdout_console(), ids)
+        own_ids = file_ids([chosen[0].run])
+        print_comparison(outcomes, comparisons, judge.name, cli.stdout_console(), own_ids)
         for threshold in thresholds:
             say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")
     failing = cli.warn_of_scorer_errors(outcomes, judge.name)

@@ -324,8 +324,8 @@ def choose_columns(
     used = {path[0] for path in taken}
     others = {name: column for name, column in table.top.items() if column.path[0] not in used}
     free = [each for each in table.cells if each.plain in THINKING and each.path not in taken]
-    kinds = (column.path[0] for name, column in others.items()
-             if "sample" not in roles and name != "seed" and table.has_kinds(column))  # fmt: skip
+    varied = (column.path[0] for name, column in others.items()
+              if "sample" not in roles and name != "seed" and table.has_kinds(column))  # fmt: skip
     return Columns(
         roles, frozenset(named), is_weak, in_order,
         executed=next((str(others[name]) for name in EXECUTED if name in others), ""),
@@ -333,7 +333,7 @@ def choose_columns(
                        if table.is_selected(each, found["response"])), ""),
         thinking=next((each for each in free if any(map(texts_of, table.cells[each]))), None),
         wordy=list(map(str, table.wordy_texts(*taken))),
-        kinds={name: Counter() for name in islice(kinds, 4)},
+        kinds={name: Counter() for name in islice(varied, 4)},
         unused=table.problem_and_sample([*others.values()][:16], roles["gold"], roles.get("run"))
         if "gold" in roles and roles.keys().isdisjoint(("question", "id", "sample"))
         and not in_order and "id" not in named and "question" not in named else "",
