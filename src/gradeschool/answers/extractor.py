@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import string
+from itertools import islice
 
 from gradeschool.answers.assertion import doubt, is_part_of_expression
 from gradeschool.answers.candidates import (
@@ -79,8 +80,9 @@ CHECK = re.compile(
     r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm|(?:calculated|computed"
     r"|obtained|found)\sby)\b"
 )
-# Options to choose from, not an answer.
-CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?[A-E][.:)][ \t]")
+# Options to choose from, not an answer; but a single "A:", or one that begins the text, is a
+# speaker's label.
+CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?([A-E])[.:)][ \t]")
 INLINE_CHOICES = re.compile(
     r"\s{0,9}(?:(?:[Oo]ption|[Cc]hoice)s?:|\(?[AaIi][.:)] .{1,30}\(?(?:[Bb]|ii"
     r"|II)[.:)] ).{1,80}\s{0,9}"
@@ -91,7 +93,6 @@ HEADLINE = re.compile(
 )
 BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
 MOST_ITEMS = 6
-ONE_LINE = re.compile(r"\s{0,9}[^\n]{1,80}\s{0,9}")
 TOTAL = re.compile(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
@@ -385,9 +386,11 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     whole = region.ran_on or end < region.end
     answer = max(start, text.rfind("nswer", start, end))
     begin = max(start, end - 300, answer if DIGIT.search(text, answer, end) else start)
+    choices = [*islice(CHOICES.finditer(text, begin, end), 2)]
     if (
         INLINE_CHOICES.fullmatch(text, start, end)
-        or (CHOICES.search(text, begin, end) and not ONE_LINE.fullmatch(text, start, end))
+        or len(choices) > 1
+        or (choices and choices[0][1] != "A" and choices[0].start() > start)
         or PROGRAM_END.search(text, max(start, end - 240), end)
     ):
         return None

@@ -147,6 +147,10 @@ def _behind_hashes(text: str, start: int, end: int, question: str) -> ExtractedA
         line = text.find("\n", begin, stop)
         if line >= 0 and text[begin:line].strip(" #*"):  # else the number is on the next line
             stop = line if not text[begin:line].rstrip().endswith(("=", "≈")) else stop
+        if LIST.fullmatch(text, begin, stop):  # several answers, so no number
+            return _stated(
+                WrittenNumber(text[begin:stop].strip(), begin, stop), "after the last '####'"
+            )
         number = _direct(text, begin, stop, question)
         opens_line = place == 0 or text[place - 1] in "\n#"
         if number is not None and not (opens_line and ITEM.match(text, number.end, end)):
@@ -294,6 +298,8 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         words = WORD_NUMBER.match(text, begin, end)
         if words is None:
             return None
+        if text.startswith(" or ", words.end()):  # "eighteen or 19"
+            return WrittenNumber(UNRESOLVED, *words.span())
         if DIGIT.search(text, words.end(), _sentence_end(text, words.end(), end)):
             return None  # "Two trips take 40 minutes."
         return next(word_quantities(text, *words.span()), None)
