@@ -296,10 +296,10 @@ def choose_columns(
     taken, is_weak = {column.path for column in found.values()}, False
     if "flag" in found:
         values = [each for each in table.cells[found["flag"]] if not isinstance(each, list)]
-        kinds = list(dict.fromkeys(map(shown, values)))
-        if kinds and all(parse_flag(value) is None for value in values):
+        examples = list(dict.fromkeys(map(shown, values)))
+        if values and all(parse_flag(value) is None for value in values):
             raise InputError(
-                f"the values of {named['flag']!r} in {file!r} ({', '.join(kinds[:3])}) are no "
+                f"the values of {named['flag']!r} in {file!r} ({', '.join(examples[:3])}) are no "
                 "verdicts; give a column with true and false, 1 and 0, or correct and wrong: "
                 "--columns flag=COLUMN"
             )
