@@ -281,3 +281,21 @@ def test_samples_of_a_run_folder_come_by_their_numbers(
     [loaded] = load_runs(folder, ReadOptions(), lambda _: None)
     assert [sample.sample for sample in loaded.samples] == [0, 1, 2, 0, 1, 2]
     assert [sample.text for sample in loaded.samples[:3]] == ["#### 0", "#### 1", "#### 2"]
+
+
+def test_a_dataset_that_changed_after_the_run_is_refused(
+    gradeschool: Command, problems: Path, tmp_path: Path
+) -> None:
+    rows = [{"question": f"What is {n} + 0?", "completion": f"#### {n}"} for n in range(PROBLEMS)]
+    model, run = f"recorded/{jsonl(tmp_path / 'texts.jsonl', rows)}", tmp_path / "run"
+    gradeschool("eval", "-m", model, "-d", problems, "-o", run, "--quiet")
+    assert gradeschool("score", run).status == 0
+    problems.write_text(problems.read_text().replace("#### 5", "#### 6"))
+    verbs = (("score",), ("explain",), ("why", "--expected", "80"), ("report", "-o", "new.md"))
+    for verb, *options in verbs:
+        refused = gradeschool(verb, run, *options)
+        assert refused.status == 2
+        assert f"restore the file, or give -d {problems}" in refused.err.replace("\n", " ")
+    scored = gradeschool("score", run, "-d", problems)
+    assert "its present golds are used" in scored.err.replace("\n", " ")
+    assert "83.33 %" in scored.out

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.datasets.files import OWN_PROBLEMS
+from gradeschool.datasets.files import OWN_PROBLEMS, SOURCES
 from gradeschool.datasets.load import Dataset, is_here, load_dataset
 from gradeschool.errors import DataError, InputError
 from gradeschool.formats.own_run import (
@@ -29,6 +29,7 @@ from gradeschool.formats.read import (
     run_of_unnamed,
 )
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
+from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
 from gradeschool.scoring.checks import AlikeTexts, Checks, find_id_base
 from gradeschool.scoring.matching import Matcher, begin_with_prompts
@@ -174,8 +175,28 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
                 needed = sources[datasets.index(name)].why_dataset(name, options.dataset)
                 raise DataError(f"{needed}{error}") from error
     for source, name in zip(sources, datasets, strict=True):
+        _check_unchanged(source, loaded[name])
         source.match_with(loaded[name])
     return sources
+
+
+def _check_unchanged(source: Source, dataset: Dataset) -> None:
+    """Raise InputError if a run's dataset has changed since; warn if the user named it anyway.
+
+    A dataset with a name has its digest checked by `load_dataset`, and may have several files.
+    """
+    recorded = mapping(manifest_of(source.parts[0]).get("dataset"))
+    is_same = recorded.get("sha256") in (None, dataset.sha256) or dataset.name in SOURCES
+    if is_same or recorded.get("name") != dataset.name:
+        return
+    said = f"{dataset.name!r} has changed since the run {source.name!r}"
+    if not source.options.dataset:
+        raise InputError(
+            f"{said}: its SHA-256 is {dataset.sha256[:12]}, not "
+            f"{str(recorded.get('sha256'))[:12]}; restore the file, or give -d {dataset.name} to "
+            "score the texts with its present golds"
+        )
+    source.warn(f"{said}; its present golds are used, not those of the run")
 
 
 def check_sources(names: Sequence[str], options: ReadOptions) -> None:
