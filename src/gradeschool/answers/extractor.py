@@ -82,7 +82,7 @@ CHECK = re.compile(
 )
 # Options to choose from, not an answer; but a single "A:", or one that begins the text, is a
 # speaker's label.
-CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?([A-E])[.:)][ \t]")
+CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?([A-E])[.:)][ \t](?:[^\n]{0,80}\s\(?(B)[.:)]\s)?")
 INLINE_CHOICES = re.compile(
     r"\s{0,9}(?:(?:[Oo]ption|[Cc]hoice)s?:|\(?[AaIi][.:)] .{1,30}\(?(?:[Bb]|ii"
     r"|II)[.:)] ).{1,80}\s{0,9}"
@@ -390,7 +390,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
     if (
         INLINE_CHOICES.fullmatch(text, start, end)
         or len(choices) > 1
-        or (choices and choices[0][1] != "A" and choices[0].start() > start)
+        or (choices and (choices[0][2] or (choices[0][1] != "A" and choices[0].start() > start)))
         or PROGRAM_END.search(text, max(start, end - 240), end)
     ):
         return None
