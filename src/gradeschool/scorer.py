@@ -67,10 +67,13 @@ class Scorer:
         except ScorerFailure as failure:
             return Verdict(self.name, Outcome.ERROR, None, f"the scorer fails: {failure}")
         value, gold = answer.value, reference
-        if len(value) + len(gold) > LONGEST_SHOWN:
-            value, gold = clip(value), clip(gold)
-        relation = "matches" if is_right else "is not"
-        reason = f"{answer.how}: {value!r} {relation} {gold!r}"
+        if isinstance(value, ReturnedScore):
+            reason = f"{answer.how} {value}: {'accepted' if is_right else 'rejected'}"
+        else:
+            if len(value) + len(gold) > LONGEST_SHOWN:
+                value, gold = clip(value), clip(gold)
+            relation = "matches" if is_right else "is not"
+            reason = f"{answer.how}: {value!r} {relation} {gold!r}"
         return Verdict(self.name, Outcome.CORRECT if is_right else Outcome.WRONG, answer, reason)
 
 
@@ -158,6 +161,10 @@ class LibraryAnswer(str):
         answer = super().__new__(cls, text)
         answer.is_equal = is_equal
         return answer
+
+
+class ReturnedScore(LibraryAnswer):
+    """A number or a bool, as printed, that a function of the user returned as its verdict."""
 
 
 @lru_cache(1024)

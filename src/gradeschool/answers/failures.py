@@ -58,6 +58,7 @@ class Failure(StrEnum):
     UNIT_KEPT = "unit or zeros kept"
     AFFIX = "suffix or prefix"
     OTHER_NUMBER = "another number"
+    OWN_VERDICT = "the function's own verdict"
     SCORER_FAILED = "the scorer failed"
 
 

@@ -25,7 +25,7 @@ from gradeschool.completion import empty_cause
 from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
-from gradeschool.scorer import clip
+from gradeschool.scorer import ReturnedScore, clip
 from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome, Verdict
 
@@ -122,12 +122,16 @@ def explain_verdict(seen: View, verdict: Verdict) -> VerdictCause | None:
     # Whether the scorer read the characters of the extractor's answer, or part of them.
     is_same_place = span is None or (span[0] <= there[1] and span[1] >= there[0])
     failure, evidence = Failure.OTHER_NUMBER, f"{says} ({reading.how}), the scorer accepts {read}"
+    if is_score := isinstance(value, ReturnedScore):  # not an answer, with no place
+        failure, evidence = Failure.OWN_VERDICT, f"{says} ({reading.how}), {verdict.reason}"
     if side is Side.ACCEPTED:
         is_same = answer is not None and relation_to_gold(value, reading.value) is Near.SAME
         if answer is None or is_same or is_same_place:
             related = _relation(reading.value, seen, reading)
             if related is not None:
                 failure, evidence = related, f"{says}, the scorer takes it for {seen.gold}"
+    elif is_score:
+        pass
     elif answer is None:
         failure = Failure.FORMAT_MISSING
         evidence = f"{says} ({reading.how}), where the scorer does not look"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import weakref
 from collections.abc import Callable
 from importlib.metadata import entry_points
+from math import inf
 from typing import Any
 
 from gradeschool.answers.quantities import WORD_NUMBER, same_answer
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.scorer import LibraryAnswer, Scorer, ScorerFailure
+from gradeschool.scorer import LibraryAnswer, ReturnedScore, Scorer, ScorerFailure
 from gradeschool.verdict import Answer
 from gradeschool.worker import Call, UserFunction
 
@@ -18,6 +20,12 @@ ENTRY_POINTS = "gradeschool.scorers"  # of installed packages that bring scorers
 OWN_FUNCTION = "a function of your own"  # summary of each of these scorers
 ACCEPTED = 0.5  # the smallest number by which a function accepts an answer
 MOST_HANGS = 3  # calls that hang, before a function is called no more
+LOGGER = logging.getLogger("gradeschool")
+CALLED_NO_MORE = (
+    "gradeschool: %s hung on %d completions and is called no more; those after them were never "
+    "asked and count as errors of the scorer"
+)
+RIGHT = 18  # the gold of TRIALS
 # Right answers to 18, by which the way to call a function is found; most functions read one.
 TRIALS = ("#### 18", r"The result is $\boxed{18}$.", "The answer is 18", "<answer>18</answer>")
 
@@ -55,8 +63,8 @@ def has_number(text: str) -> bool:
     return any(map(str.isdigit, text)) or WORD_NUMBER.search(text) is not None
 
 
-def _find_call(called: UserFunction) -> Call:
-    """Return the first way to call a function in which it accepts a plain right answer.
+def _find_call(called: UserFunction) -> tuple[Call, float | None]:
+    """Return the first way to call a function in which it accepts a plain right answer, its score.
 
     Else the first in which it does not raise, as for a function that reads another format; else the
     first of all. Raises InputError if it cannot be imported or called.
@@ -67,48 +75,54 @@ def _find_call(called: UserFunction) -> Call:
         for text in TRIALS:
             [reply] = called.replies([(text, "18", None)], call)
             if (reply.score or 0) >= ACCEPTED or is_gold(reply.text, "18"):
-                return call
+                return call, reply.score
             if reply.raised:
                 break
         else:
             usable.append(call)
-    return (usable or calls)[0]
+    return (usable or calls)[0], None
 
 
 def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     """Return a scorer that calls a function of the user in a child process, bounded in time.
 
     function: "FILE.py:FUNCTION", "MODULE:FUNCTION" or the function itself; takes the completion
-    and the gold, the problem or both (`worker.Call`). True or a number from ACCEPTED to 1 is
-    correct, a smaller one from -1 on is wrong; a text is the extracted answer, which is compared
-    with the gold as a number; None and an empty text are no answer. Whatever else happens is an
-    error of this row, such as a text without a number that is no part of the completion. After
-    MOST_HANGS calls that hang, the function is called no more.
+    and the gold, the problem or both (`worker.Call`). True or a number from ACCEPTED on is correct,
+    a smaller one wrong; a text is the extracted answer, which is compared with the gold as a
+    number; None and an empty text are no answer. Whatever else happens is an error of this row,
+    such as a text without a number that is no part of the completion, or a number that may be the
+    answer itself: beyond -1 and 1 from a function that gave no reward to a plain right answer.
+    After MOST_HANGS texts that hang, the function is called no more, with a warning.
     """
     called = UserFunction(function)
     try:
-        call = _find_call(called)
+        call, reward = _find_call(called)
     except InputError:
         called.stop()
         raise
-    hung = 0
+    most = 1 if reward is None else -1 if reward == RIGHT else inf  # of a number that is a score
+    hung: dict[tuple[str, str], str] = {}  # the failures of texts, which may be asked for again
 
     def extract(text: str, reference: str) -> Answer | None:
-        nonlocal hung
-        if hung >= MOST_HANGS:
-            raise ScorerFailure(f"it hung on {hung} completions and is called no more")
+        if (row := (text, str(reference))) in hung:
+            raise ScorerFailure(hung[row])
+        if len(hung) >= MOST_HANGS:
+            raise ScorerFailure(f"never asked: it hung on {MOST_HANGS} completions before")
         problem = reference.problem if isinstance(reference, _Gold) else None
-        [reply] = called.replies([(text, str(reference), problem)], call)
-        hung += reply.hung
+        [reply] = called.replies([(*row, problem)], call)
+        if reply.hung:
+            hung[row] = reply.raised
+            if len(hung) == MOST_HANGS:
+                LOGGER.warning(CALLED_NO_MORE, called.name, MOST_HANGS)
         if reply.raised:
             raise ScorerFailure(reply.raised)
         how = f"{called.name} returned"
         if reply.score is not None:
-            if abs(reply.score) > 1:
+            if abs(reply.score) > most:
                 raise ScorerFailure(
-                    f"returned {reply.shown}; a score is from -1 to 1: return the answer as a text"
+                    f"returned {reply.shown}, no score: return True for a right answer, or a text"
                 )
-            value = LibraryAnswer(reply.shown, reply.score >= ACCEPTED)
+            value = ReturnedScore(reply.shown, reply.score >= ACCEPTED)
             return Answer(reply.shown, value, None, how)
         if reply.text:
             start = text.rfind(reply.text)
@@ -119,7 +133,7 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
                 )
             span = None if start < 0 else (start, start + len(reply.text))
             return Answer(reply.text, reply.text, span, how)
-        if reply.text is None and reply.shown != "None":
+        if reply.text is None and reply.shown not in ("None", "[None]"):
             raise ScorerFailure(f"returned {reply.shown}; return a bool, a number or a text")
         return None
 
