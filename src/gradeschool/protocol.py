@@ -94,7 +94,7 @@ class Protocol:
                 protocol, made[key] = changed, value
         if not made:
             return self
-        words = (f"{key.replace('_', ' ')} {_shown(key, value)}" for key, value in made.items())
+        words = (shown_change(key, value) for key, value in made.items())
         name = f"{self.name} with {', '.join(words)}"
         if self.changes:  # a whole protocol of one's own, which its settings describe
             return replace(protocol, name=name, changes={**self.changes, **made, "name": name})
@@ -249,12 +249,16 @@ def _most_shots(protocol: Protocol) -> int:
     return rows - 1 if callable(known) else rows  # one may be the problem itself
 
 
-def _shown(key: str, value: Any) -> str:
+def shown_change(key: str, value: Any) -> str:
+    """Return a change in words, as in the protocol's name: "shots 3"."""
     if key == "shots" and isinstance(value, str):
-        return Path(value).name
-    if isinstance(value, float):
-        return f"{value:g}"
-    return repr(clip(value, LONGEST)) if _is_text(value) else json.dumps(value, ensure_ascii=False)
+        shown = Path(value).name
+    elif isinstance(value, float):
+        shown = f"{value:g}"
+    else:
+        is_text = _is_text(value)
+        shown = repr(clip(value, LONGEST)) if is_text else json.dumps(value, ensure_ascii=False)
+    return f"{key.replace('_', ' ')} {shown}"
 
 
 def overrides(decoding: Mapping[str, Any], protocol: Protocol) -> dict[str, tuple[Any, Any]]:

@@ -121,6 +121,15 @@ def test_a_setting_that_the_server_refuses_ends_in_a_warning(
     assert [warning in record.message for record in caplog.records] == [True]
 
 
+def test_samples_that_are_all_the_same_are_said(gradeschool: Command, tmp_path: Path) -> None:
+    several = ("-d", "sample", "-n", 6, "-k", 3, "--temperature", 0.7, "-o", tmp_path / "run")
+    with fault_server() as server:
+        ended = gradeschool("eval", "-m", f"{server.url}/m", *several)
+        shown = gradeschool("runs", "verify", tmp_path / "run")
+    assert "the samples of 6 of 6 problems are the same text" in ended.err.replace("\n", " ")
+    assert shown.status == 0
+
+
 def test_a_refused_request_needs_a_change_first(gradeschool: Command, tmp_path: Path) -> None:
     def refuses(request: ReceivedRequest) -> Behaviour | None:
         return status(400, "no") if "grapes" in str(request.body) else None

@@ -296,3 +296,20 @@ def test_the_points_add_up(gradeschool: Command, tmp_path: Path) -> None:
     shown = gradeschool("why", path, "--expected", EXPECTED, *options).out
     assert f"{cause['points']:.1f}  run-on" in shown
     assert "-> evaluate with a protocol whose stop strings" in shown
+
+
+def test_what_run_json_says_is_a_cause(gradeschool: Command, tmp_path: Path) -> None:
+    """Other problems than the protocol's, another model, and a figure that is too high."""
+    run = run_of(tmp_path / "run", answers())
+    path = run / "run.json"
+    fields = json.loads(path.read_text())
+    path.write_text(json.dumps({**fields, "model": "asked at http://localhost:1/v1"}))
+    rows = [json.loads(line) for line in (run / "completions.jsonl").read_text().splitlines()]
+    jsonl(run / "completions.jsonl", [{**row, "model": "given"} for row in rows])
+    causes = gradeschool("why", run, "--expected", 99, "--json").json()["causes"]
+    said = {cause["name"]: cause["evidence"] for cause in causes}
+    assert said["another model"].endswith("another model answered: 'given' (200 answers)")
+    assert said["other problems"] == "the run is on fresh:5; a figure of gsm8k is of others"
+    assert "points more than expected, which is not chance" in gradeschool(
+        "why", run, "--expected", 40
+    ).out.replace("\n", " ")

@@ -40,6 +40,12 @@ def test_settings_are_words(changed_run: Path) -> None:
     assert measured({}) == []
 
 
+def test_a_system_message_is_a_change(gradeschool: Command, tmp_path: Path) -> None:
+    options = ("-n", 2, "--system", "Answer only", "--temperature", 0.3, "-o", tmp_path / "run")
+    shown = gradeschool("eval", *CHAT, *options).out
+    assert "changed  system 'Answer only', temperature 0.3 (the protocol: 0.0)" in shown
+
+
 def test_chosen_problems_are_not_the_first() -> None:
     fields = {"dataset": {"name": "gsm8k:test"}, "problems": 2, "samples": 1,
               "dataset_problems": 1319}  # fmt: skip

@@ -82,7 +82,7 @@ def test_a_run_folder_fills_the_page(
     assert manifest["dataset"]["sha256"] in listed["Test set and its digest"]
     assert listed["Decoding"].startswith("greedy, top-p 1.0, no seed, no stop strings, ")
     assert listed["Few-shot examples"] == "none (0-shot)"
-    assert listed["cost, dollars"] == "not recorded"
+    assert listed["cost of all requests, dollars"] == "not recorded"
     assert listed["Changed"] == "nothing: the protocol as published"
     again = gradeschool("report", run_folder, "-o", tmp_path / "table.md", "--json").json()
     size = (tmp_path / "table.md").stat().st_size

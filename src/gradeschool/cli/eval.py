@@ -298,6 +298,7 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
             status = 3
     causes = [*results["errors"], *([evaluation.fatal.cause] if evaluation.fatal else ())]
     again = "run the same command again"
+    counted = ", ".join(f"{n} {cause}" for cause, n in results["errors"].items())
     if any(each.startswith("http 4") and each not in ASK_AGAIN for each in causes):
         again = "change what the server names, then run the command again"
     if evaluation.fatal is not None:
@@ -305,12 +306,13 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
         texts.append(f"the run stopped: {evaluation.fatal}; {again} to resume")
     elif evaluation.interrupted:
         status = 130
-        texts.append(f"interrupted with {missing} samples left; {again} to request them")
+        parts = [f"{results['missing']} samples not asked yet"] if results["missing"] else []
+        parts += [f"{results['failed']} failed ({counted})"] if results["failed"] else []
+        texts.append(f"interrupted: {', '.join(parts)}; run the same command again to request them")
     elif evaluation.over_budget:
         texts.append(f"{missing} samples were not requested, because of --max-cost; run the same "
                      "command with a larger one to resume")  # fmt: skip
     elif failed := results["failed"]:
-        counted = ", ".join(f"{n} {cause}" for cause, n in results["errors"].items())
         text = (f"{count(failed, 'sample')} failed ({counted}), such as: {evaluation.example}; "
                 f"{again} to request them")  # fmt: skip
         headline = evaluation.score.scorers[0]

@@ -123,7 +123,10 @@ def _print(account: GapAccount, test: str) -> None:
         f"{percent(account.accuracy)} by {account.scorer} ({bounds(account.interval)}, "
         f"{account.judged:,} completions); expected {percent(account.expected)}"
     )
-    if account.missing <= 0:
+    if account.missing < 0 and not account.within_chance:
+        say(f"{-account.missing:.2f} points more than expected, which is not chance: another "
+            "scorer or model, other problems, or problems that the model has seen?")  # fmt: skip
+    elif account.missing <= 0:
         say("No points are missing.")
     elif not account.within_chance:
         say(f"{gap}:")

@@ -7,11 +7,12 @@ same.
 from collections.abc import Mapping
 from typing import Any
 
+from gradeschool.completion import Decoding
 from gradeschool.datasets.files import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count, percent
-from gradeschool.protocol import Protocol, overrides
+from gradeschool.protocol import Protocol, overrides, shown_change
 from gradeschool.runs.job import recorded_protocol
 from gradeschool.scoring.score import Forms
 
@@ -63,8 +64,11 @@ def changed_settings(manifest: Mapping[str, Any]) -> list[str]:
             return "on" if value else "off"
         return "none" if value in (None, "", []) else str(value)
 
-    words = [f"{name.replace('_', ' ')} {shown(value)} (the protocol: {shown(usual)})"
-             for name, (value, usual) in changed.items()]  # fmt: skip
+    prompt = protocol.changes if protocol and protocol.original else {}
+    words = [shown_change(name, value) for name, value in prompt.items()
+             if name not in Decoding.__dataclass_fields__]  # fmt: skip
+    words += [f"{name.replace('_', ' ')} {shown(value)} (the protocol: {shown(usual)})"
+              for name, (value, usual) in changed.items()]  # fmt: skip
     options = mapping(manifest.get("options"))
     return words + [f"{name.replace('_', ' ')} {shown(value)}" for name, value in options.items()]
 

@@ -427,7 +427,7 @@ def _lengths(judged: Judged) -> dict[str, Any]:
         ("seconds an answer", ".4g", [seconds for seconds, _ in timed]),
         ("tokens a second", ".4g", [number / seconds for seconds, number in timed if number]),
     ]
-    usages = [each.sample.usage for each in judged.completions]
+    usages = [sample.usage for sample in texts]
     sent, written, thinking = (sum(filter(None, column)) for column in zip(*usages, strict=True)
                                ) if usages else (0, 0, 0)  # fmt: skip
     cost = mapping(judged.results.get("cost")).get("dollars")
@@ -442,7 +442,8 @@ def _lengths(judged: Judged) -> dict[str, Any]:
             ("completion tokens", f"{written:,}" if written else None),
             *([("thinking tokens, of these", f"{thinking:,}")] if thinking else []),
             ("prompt tokens", f"{sent:,}" if sent else None),
-            ("cost, dollars", f"{cost:,.6g}" if isinstance(cost, int | float) and cost else None),
+            ("cost of all requests, dollars",
+             f"{cost:,.6g}" if isinstance(cost, int | float) and cost else None),
         ],
     }  # fmt: skip
 
@@ -483,9 +484,9 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
     cut = "truncated" if judged.finish_known() else "look cut (no finish reason is recorded)"
     return [
         ("Model", model or None),
-        ("Engine, versions, precision", version and (
-            f"{engine_words(manifest) or 'engine not recorded'}; gradeschool {version}, "
-            f"Python {manifest.get('python') or 'unknown'}"
+        ("Engine, versions, precision", engine_words(manifest) or None),
+        ("Evaluated by", version and (
+            f"gradeschool {version}, Python {manifest.get('python') or 'unknown'}"
         )),
         ("Completions", _files_in_words(judged.source) or None),
         ("Test set and its digest",

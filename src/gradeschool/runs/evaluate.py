@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK
 
 FIRST_LOOK = 100  # problems
+# Problems whose samples are the same text: the least number, and the share, that are said.
+LEAST_SAME, SAME = 5, 0.9
 # The last line that the prompt asks for; of a longer reply, the last of them.
 VERDICT = re.compile(r"^\W{0,4}ANSWER:\W{0,4}(NONE|[-+]?[\d.,/:]*\d)", re.MULTILINE)
 
@@ -291,7 +293,7 @@ def summarise(
     name: of the run. scorers: of the protocol, the headline first. completions: by key. known:
     outcomes already computed, by key; ignored unless complete. The curve is empty for one
     sample per problem. `answered_by` counts the model names in replies; `alike` warns of short
-    texts that may be failures of the server.
+    texts that may be failures of the server, and of samples that are the same text.
     """
     samples: list[Sample] = []
     answers: list[Completion] = []
@@ -322,6 +324,7 @@ def summarise(
                 speeds.append(row.usage.completion_tokens / row.latency)
     alike = AlikeTexts(name)
     alike.add(samples)
+    warnings = [*alike.conclude(), *same_samples(answers)]
     table = ScoredTable(Run(name, samples), scorers)
     if known and all(row.key in known for row in answers):
         table.outcomes = [known[row.key] for row in answers]
@@ -342,12 +345,28 @@ def summarise(
         "errors": dict(errors.most_common()),
         "answered_by": dict(models),
         "deviations": dict(deviations),
-        "alike": alike.conclude(),
+        "alike": warnings,
         "latency": quantiles(seconds),
         "tokens_per_second": quantiles(speeds),
         **tokens,
     }
     return score, curve, fields
+
+
+def same_samples(answers: Iterable[Completion]) -> list[str]:
+    """Return a warning if the samples of nearly every problem are one text: [] for one sample."""
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    for row in answers:
+        texts[row.problem_id].append(row.text)
+    several = [each for each in texts.values() if len(each) > 1]
+    same = sum(len(set(each)) == 1 for each in several)
+    if same < max(LEAST_SAME, SAME * len(several)):
+        return []
+    return [
+        f"the samples of {same} of {len(several)} problems are the same text: the temperature or "
+        "the seed has no effect (`gradeschool doctor` tests a server), and pass@k and maj@k say "
+        "nothing"
+    ]
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:

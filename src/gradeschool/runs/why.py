@@ -10,6 +10,7 @@ texts that none of these explains, first those with another prompt, then the res
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from shlex import quote
 from statistics import median
@@ -19,12 +20,18 @@ from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of
 from gradeschool.completion import Finish, Prompt, cut_at, empty_cause
+from gradeschool.datasets.files import ALIASES
 from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import InputError
 from gradeschool.formats import settings as names
 from gradeschool.formats.inspect_log import inspect_settings, is_inspect
 from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
-from gradeschool.formats.own_run import COMPLETIONS_FILE, cut_by_server, scorer_of
+from gradeschool.formats.own_run import (
+    COMPLETIONS_FILE,
+    cut_by_server,
+    other_models,
+    scorer_of,
+)
 from gradeschool.formats.samples import Sample
 from gradeschool.formats.settings import (
     RecordedRequest,
@@ -220,13 +227,43 @@ def explain_gap(
             points = 100 * n * (share if most else 1) / len(judged)
             named = f"{count(n, *noun.split())} {evidence}"
             causes.append(GapCause(name, points, named, command, most))
-    # Settings can cost points as well; only a second run measures how many.
     half = int(median(len(sample.text.split()) for sample in judged))
     if 0 < half < SHORT_WORDS:
         causes.append(GapCause("no working", None, "half of the completions have at most "
             f"{count(half, 'word')}: the model answers without working, so a system message or the "
             "examples may be missing", "gradeschool protocols prompts PROTOCOL -n 1, then evaluate "
             "with a chain-of-thought protocol"))  # fmt: skip
+    causes += _recorded_causes(manifest, Counter(
+        sample.model for sample in judged if sample.stored is not None and sample.model
+    ), changes)  # fmt: skip
+    notes: tuple[str, ...] = ()
+    tallies = list(table.tallies().values())
+    if failed := len(run.samples) - len(judged):
+        notes = (f"{count(failed, 'sample')} of {len(run.samples):,} failed and are left out of "
+                 "the accuracy; it may change when they are requested again",)  # fmt: skip
+    return GapAccount(scorer.name, expected, mean_share(tallies), clustered_wilson(tallies),
+                      len(judged), _by_points(causes), notes=notes)  # fmt: skip
+
+
+def _recorded_causes(
+    manifest: Mapping[str, Any], answered_by: Mapping[str, int], changes: Sequence[str]
+) -> list[GapCause]:
+    """Return what run.json says that can cost points; only a second run measures how many.
+
+    answered_by: the number of answers by the model that the server named. changes: see
+    `explain_gap`.
+    """
+    causes = []
+    if others := other_models(str(manifest.get("model")), answered_by):
+        evidence = f"the server says that another model answered: {others}"
+        causes.append(GapCause("another model", None, evidence, "check the model's name"))
+    dataset = mapping(manifest.get("dataset")).get("name")
+    with suppress(InputError, KeyError, TypeError):
+        protocol = recorded_protocol(mapping(manifest.get("protocol")))
+        if dataset and dataset != ALIASES.get(protocol.dataset, protocol.dataset):
+            evidence = f"the run is on {dataset}; a figure of {protocol.dataset} is of others"
+            causes.append(GapCause("other problems", None, evidence,
+                                   f"evaluate with -d {protocol.dataset}"))  # fmt: skip
     if changes:
         evidence, command = f"not the protocol's: {', '.join(changes)}", "evaluate without these"
         causes.append(GapCause("changed settings", None, evidence, f"{command} options"))
@@ -240,13 +277,7 @@ def explain_gap(
         evidence = f"the weights are {precision}; published scores are of 16 bits"
         command = "evaluate the model in BF16 or F16, then give that run as --expected-run"
         causes.append(GapCause("precision", None, evidence, command))
-    notes: tuple[str, ...] = ()
-    tallies = list(table.tallies().values())
-    if failed := len(run.samples) - len(judged):
-        notes = (f"{count(failed, 'sample')} of {len(run.samples):,} failed and are left out of "
-                 "the accuracy; it may change when they are requested again",)  # fmt: skip
-    return GapAccount(scorer.name, expected, mean_share(tallies), clustered_wilson(tallies),
-                      len(judged), _by_points(causes), notes=notes)  # fmt: skip
+    return causes
 
 
 # Beside a run with the expected score
