@@ -89,6 +89,29 @@ def test_a_verdict_that_changes_and_one_that_is_no_number() -> None:
 
 
 @pytest.mark.slow
+def test_a_right_answer_without_a_number_as_reward_is_rejected() -> None:
+    report = audited(scorers.none_or_one)
+    assert finding_named(report, "odd-return/[None]").tried > 1000
+    commas = finding_named(report, "false-reject/thousands-commas")
+    assert (commas.completion, commas.got) == ("A: 1,000", "[None]")
+
+
+@pytest.mark.slow
+def test_wrong_answers_at_the_threshold_are_counted() -> None:
+    report = audited(scorers.half_for_the_form)
+    accepted = sum(each.failed for each in report.of(Fault.FALSE_ACCEPT))
+    above = audit(scorers.half_for_the_form, longest=LONGEST, threshold=0.75)
+    still = sum(each.failed for each in above.of(Fault.FALSE_ACCEPT))
+    assert report.at_threshold == accepted - still > 1000
+    assert not above.at_threshold
+
+
+def test_a_threshold_is_a_finite_number() -> None:
+    with pytest.raises(InputError, match="the threshold is nan; give a number"):
+        audit(scorers.ends_with, threshold=float("nan"))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "name", "got"),
     [
@@ -110,11 +133,11 @@ def test_the_same_audit_has_the_same_findings() -> None:
     def without_times(report: AuditReport) -> list[AuditFinding]:
         return [finding for finding in report.findings if finding.fault is not Fault.SLOW]
 
-    shown: list[tuple[int, int]] = []
+    shown: list[tuple[int, int, int]] = []
     once = audited(scorers.contained)
     again = audit(scorers.contained, longest=LONGEST, show=lambda *counts: shown.append(counts))
     assert shown == sorted(shown)
-    assert shown[-1] == (again.questions, again.questions)
+    assert shown[-1] == (again.questions, again.questions, 0)
     kinds = {finding.kind for finding in once.of(Fault.FALSE_ACCEPT)}
     assert {"inside", "gold in the reasoning", "gold revised away", "cut off"} <= kinds
     assert without_times(once) == without_times(again)
@@ -193,9 +216,9 @@ def test_what_is_allowed_does_not_count() -> None:
     crash = finding(Fault.CRASH, "KeyError")
     report = AuditReport("mine", "f", (), (), 9, 0, (ten, crash))
     assert (ten.name, crash.name) == ("false-accept/ten-times", "crash/KeyError")
-    assert report.counting([]) == (ten, crash)
-    assert report.counting(["false-accept/ten-times"]) == (crash,)
-    assert report.counting(["crash"]) == (ten,)
+    assert report.counting() == (ten, crash)
+    assert report.counting(allow=["false-accept/ten-times"]) == (crash,)
+    assert report.counting(allow=["crash"]) == (ten,)
 
 
 @pytest.mark.parametrize(

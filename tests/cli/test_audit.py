@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from rich.console import Console
 
 from gradeschool.auditing.audit import AuditFinding, AuditReport, Fault
 from gradeschool.cli.audit import print_audit
+from gradeschool.errors import InputError
+from gradeschool.integrations.rewards import Grader
 from tests.support.command import Command, run_script
 
 SHORT = ("--longest", "200")
@@ -99,3 +102,16 @@ def test_an_audit_that_stopped_early_says_so() -> None:
     whole, stopped = report(), report(SUFFIX, gave_up=True)
     assert shown(whole).splitlines()[-1] == "clean: 2,345 questions, seed 7"
     assert "so often that the audit stopped early" in " ".join(shown(stopped, SUFFIX).split())
+
+
+def test_a_function_goes_without_the_option_for_scorers(gradeschool: Command) -> None:
+    refused = gradeschool("audit", "--scorer", "good.py:score")
+    assert refused.status == 2
+    assert refused.err.endswith("for a function: gradeschool audit good.py:score\n")
+    with pytest.raises(InputError, match="a Grader takes the name of a published scorer"):
+        Grader("good.py:score")
+
+
+def test_wrong_answers_at_the_threshold_are_said() -> None:
+    text = shown(replace(report(SUFFIX), threshold=0.5, at_threshold=40), SUFFIX)
+    assert "40 wrong answers got exactly 0.5, the lowest score" in " ".join(text.split())

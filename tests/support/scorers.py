@@ -88,6 +88,18 @@ def of_those_with_a_number(completions: list[str], answer: list[str], **_: Any) 
     return [float(text.endswith(gold)) for text, gold in rows if NUMBER.search(text)]
 
 
+def none_or_one(completions: list[str], answer: list[str], **_: Any) -> list[float | None]:
+    """The last word is the gold; no reward otherwise."""
+    rows = zip(completions, answer, strict=True)
+    return [1.0 if text.endswith(f" {gold}") else None for text, gold in rows]
+
+
+def half_for_the_form(completion: str, gold: str) -> float:
+    """Half a point for any number behind the marker, and half for the right one."""
+    number = completion.rpartition("#### ")[2]
+    return 0.5 * (number != completion) + 0.5 * (number == gold)
+
+
 def of_verl(
     data_source: str, solution_str: str, ground_truth: str, extra_info: object = None
 ) -> dict[str, float]:

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from math import isfinite
 from typing import Any, NamedTuple
 
 from gradeschool.auditing.cases import (
@@ -34,7 +35,7 @@ from gradeschool.worker import BEFORE, Call, CallResult, UserFunction
 THRESHOLD = 0.5
 ENOUGH = 0.75  # the share of plain golds to accept for a format to count as read
 ASKED_AGAIN = 10  # every tenth question is repeated
-BATCH = 64
+BATCH = 8  # questions between two calls of `show`
 ABOUT = 16_000  # questions to a function that reads most formats
 MOST_HANGS = 12  # after that the scorer is no longer called: each hang costs seconds
 MOST_ENDS = 100  # of its process, likewise: each costs a new process
@@ -123,7 +124,8 @@ class AuditReport:
     call: how it was called, in words. read, unread: the answer formats that it reads, and those in
     which it accepts nothing, so that rejecting a right answer in one of them is not a failure.
     questions: number of calls. gave_up: it hung or ended its process so often that the audit
-    stopped calling it.
+    stopped calling it. threshold: the lowest score that accepts. at_threshold: number of wrong
+    answers with that very score, below others' and perhaps a credit for the form.
     """
 
     scorer: str
@@ -134,6 +136,8 @@ class AuditReport:
     seed: int
     findings: tuple[AuditFinding, ...]
     gave_up: bool = False
+    threshold: float = THRESHOLD
+    at_threshold: int = 0
 
     @property
     def clean(self) -> bool:
@@ -144,18 +148,19 @@ class AuditReport:
         """Return the findings of one class."""
         return tuple(finding for finding in self.findings if finding.fault is fault)
 
-    def counting(self, allowed: Iterable[str]) -> tuple[AuditFinding, ...]:
-        """Return the findings not named in `allowed` (such as "slow", "false-reject/number-words").
+    def counting(self, *, allow: Iterable[str] = ()) -> tuple[AuditFinding, ...]:
+        """Return the findings not named in `allow` (such as "slow", "false-reject/number-words").
 
         Raises UnknownNameError for a name that is neither a class nor a kind.
         """
-        names = set(allowed)
+        names = set(allow)
         check_names(names)
         return tuple(each for each in self.findings if not {each.fault.value, each.name} & names)
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        fields = {name: getattr(self, name) for name in ("scorer", "call", "questions", "seed")}
+        fields = {name: getattr(self, name) for name in ("scorer", "call", "questions", "seed",
+                                                        "threshold", "at_threshold")}  # fmt: skip
         findings = [finding.to_json() for finding in self.findings]
         return {**fields, "reads": list(self.read), "does_not_read": list(self.unread),
                 "gave_up": self.gave_up, "clean": self.clean, "findings": findings}  # fmt: skip
@@ -178,7 +183,7 @@ def audit(
     seed: int = 0,
     threshold: float = THRESHOLD,
     longest: int = LONG,
-    show: Callable[[int, int], None] = lambda asked, total: None,
+    show: Callable[[int, int, int], None] = lambda asked, total, hung: None,
 ) -> AuditReport:
     """Run the conformance suite over a scorer or reward function.
 
@@ -187,10 +192,13 @@ def audit(
     on. It runs in its own child process, and a call with more than five seconds of computing or
     twenty of waiting is stopped. seed: draws some of the golds; the same seed gives the same
     questions. longest: characters of the longest hostile text. show: called with the number of
-    questions so far, and with that of all, which is an estimate until the end.
+    questions so far, that of all, which is an estimate until the end, and that of texts that hung.
 
-    Raises InputError if it cannot be imported or called, or accepts no plain right answer.
+    Raises InputError if it cannot be imported or called, or accepts no plain right answer, and for
+    a threshold that is not finite.
     """
+    if not isfinite(threshold):
+        raise InputError(f"the threshold is {threshold}; give a number, such as {THRESHOLD}")
     is_ours = isinstance(function, Scorer)
     called = (
         UserFunction(f"{__name__}:published_scorer", argument=function.name, wall=LIBRARY_WAIT)
@@ -207,13 +215,14 @@ def audit(
         failures += _try_hostile_texts(scorer, longest)
         gave_up, questions = scorer.given_up, scorer.questions
         findings = _findings(failures, tried, questions, scorer)
-        show(scorer.questions, scorer.questions)
+        show(scorer.questions, scorer.questions, scorer.hangs)
     finally:
         called.stop()
     way = CALLS_IN_WORDS[scorer.call.way].format(name=scorer.call.name or "answer")
     call = "a scorer of gradeschool" if is_ours else f"{way}, {GOLDS_IN_WORDS[scorer.call.gold]}"
     unread = tuple(form.shape for form in FORMATS if form.shape not in read)
-    return AuditReport(name, call, read, unread, scorer.questions, seed, findings, gave_up)
+    return AuditReport(name, call, read, unread, scorer.questions, seed, findings, gave_up,
+                       threshold, scorer.at_threshold)  # fmt: skip
 
 
 class PublishedCodeError(Exception):
@@ -254,13 +263,13 @@ class AuditedScorer:
         self,
         function: UserFunction,
         threshold: float,
-        show: Callable[[int, int], None] = lambda asked, total: None,
+        show: Callable[[int, int, int], None] = lambda asked, total, hung: None,
     ) -> None:
         self.function = function
         self.threshold = threshold
         self.show = show
         self.call = Call("pair")
-        self.questions = self.hangs = self.ends = 0
+        self.questions = self.hangs = self.ends = self.at_threshold = 0
         self.returns_text = False  # the extracted answer, which is compared with the gold
         self._replies: dict[tuple[Question, Call], CallResult] = {}
 
@@ -292,7 +301,7 @@ class AuditedScorer:
             self.hangs += sum(reply.hung for reply in replies)
             self.ends += sum(reply.lost for reply in replies)
             fresh |= dict(zip(batch, replies, strict=True))
-            self.show(self.questions, max(self.questions, ABOUT))
+            self.show(self.questions, max(self.questions, ABOUT), self.hangs)
         if not again:
             for question, reply in fresh.items():
                 if reply is not NOT_CALLED and len(question.completion) < 10_000:
@@ -334,10 +343,11 @@ def _formats_read(scorer: AuditedScorer, name: str) -> tuple[str, ...]:
     if not best:
         reply = scorer.reply(Question(HASHES.write(GOLD), GOLD))
         got = f"raises {reply.raised}" if reply.raised else f"gives {reply.shown}"
+        advice = "" if reply.raised else ", or --threshold"
         raise InputError(
             f"{name!r} accepts no right answer in any of {len(FORMATS)} formats: "
             f"called with {HASHES.write(GOLD)!r} and the gold {GOLD!r} it {got}; "
-            "check its arguments, or --threshold"
+            f"check its arguments{advice}"
         )
     return best
 
@@ -367,7 +377,7 @@ def _try_cases(
     scorer: AuditedScorer, read: tuple[str, ...], seed: int
 ) -> tuple[list[AuditFailure], dict[str, int]]:
     """Return the failures, and the number of cases of each kind that were tried."""
-    cases, failures = suite(seed), []
+    cases, failures, at_threshold = suite(seed), [], 0
     plain = list(dict.fromkeys(Question(case.base, case.gold) for case in cases if case.base))
     accepted = {(*question,) for question, reply in zip(plain, scorer.replies(plain), strict=True)
                 if scorer.accepts(reply)}  # fmt: skip
@@ -379,11 +389,16 @@ def _try_cases(
         if trouble := _trouble(question, reply):
             if not (kind.loose and trouble.fault in (Fault.CRASH, Fault.ODD_RETURN)):
                 failures.append(trouble._replace(shape=case.shape))
-        elif reply is not NOT_CALLED and scorer.accepts(reply) is not kind.right:
+            if trouble.fault is not Fault.ODD_RETURN:
+                continue  # while a value that is no number rewards nothing
+        if reply is not NOT_CALLED and scorer.accepts(reply) is not kind.right:
             fault = Fault.FALSE_REJECT if kind.right else Fault.FALSE_ACCEPT
             failures.append(
                 AuditFailure(fault, kind.name, kind.why, question, reply.shown, case.shape)
             )
+            at_threshold += fault is Fault.FALSE_ACCEPT and reply.score == scorer.threshold
+    if any(reply.score is not None and reply.score > scorer.threshold for reply in given):
+        scorer.at_threshold = at_threshold
     # Repeat some questions in the opposite order: a verdict must depend on nothing else.
     some = list(zip(questions, given, strict=True))[::-ASKED_AGAIN]
     again = scorer.replies([question for question, _ in some], again=True)

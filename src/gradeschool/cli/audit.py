@@ -46,25 +46,32 @@ def command(
 
     Example: gradeschool audit rewards.py:score --allow slow
     """
-    from gradeschool.auditing.audit import audit, check_names
+    from gradeschool.auditing.audit import MOST_HANGS, audit, check_names
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.progress import ProgressDisplay
+    from gradeschool.reports.terminal import quoted
 
     if (function is None) == (scorer is None):
         which = (
             "both a function and a scorer are" if scorer else "neither a function nor a scorer is"
         )
         raise InputError(f"{which} given; give MODULE:FUNCTION or --scorer NAME")
+    if scorer and ":" in scorer:
+        raise InputError(f"--scorer takes the name of a published scorer; for a function: "
+                         f"gradeschool audit {quoted(scorer)}")  # fmt: skip
     check_names(allow)
 
     audited = function or "" if scorer is None else get_usable_scorer(scorer)
     with ProgressDisplay() as display:
 
-        def show(asked: int, total: int) -> None:
-            display.update(asked, total, list[str])
+        def show(asked: int, total: int, hung: int) -> None:
+            display.update(asked, total, lambda: [
+                f"{count(hung, 'text')} hung, the audit ends after {MOST_HANGS}" if hung else "",
+                display.time_left(asked, total - asked),
+            ])  # fmt: skip
 
         report = audit(audited, seed=seed, threshold=threshold, longest=longest, show=show)
-    counting = report.counting(allow)
+    counting = report.counting(allow=allow)
     if as_json:
         cli.print_json({**report.to_json(), "counting": [finding.name for finding in counting]})
     else:
@@ -120,6 +127,12 @@ def print_audit(report: AuditReport, counting: Collection[AuditFinding], console
             console.print(table)
         if allowed:
             console.print(Text(f"allowed: {printable(', '.join(allowed))}", "dim"))
+    if report.at_threshold:
+        console.print(
+            f"\n{count(report.at_threshold, 'wrong answer')} got exactly {report.threshold:g}, the "
+            "lowest score that counts as accepted; if that is a credit for the form, set a higher "
+            "--threshold"
+        )
     console.print()
     questions = f"{report.questions:,} questions, seed {report.seed}"
     if report.gave_up:

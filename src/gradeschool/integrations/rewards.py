@@ -66,6 +66,11 @@ class Grader:
     def __post_init__(self) -> None:
         if not isinstance(self.scorer, str):
             raise InputError(f"the scorer is {self.scorer!r}; give its name")
+        if ":" in self.scorer:
+            raise InputError(
+                f"the scorer is {self.scorer!r}; a Grader takes the name of a published scorer, "
+                "and gradeschool.judge(scorer=...) takes a function too"
+            )
         get_usable_scorer(self.scorer)
         credit: object = self.format_credit
         if not isinstance(credit, int | float) or not 0 <= credit < 1:

@@ -82,6 +82,13 @@ class ProgressDisplay:
         self._bar.update(self._task, completed=completed, total=total, figures="\n".join(lines))
         self._bar.refresh()
 
+    def time_left(self, done: int, remaining: int) -> str:
+        """Return the time left at the speed so far, "" at the end or before the beginning."""
+        if done <= 0 or remaining <= 0:
+            return ""
+        elapsed = time.monotonic() - self._begun
+        return f"{timedelta(seconds=round(remaining * elapsed / done))} left"
+
     def scored(self, scored: int, total: int) -> None:
         """Show how many of all texts a verifier has scored, in any case at the end."""
         self.update(scored, total, lambda: ["scored"], now=scored == total)
@@ -137,7 +144,6 @@ class EvaluationDisplay(ProgressDisplay):
         if run.budget is not None:
             limit = "" if run.budget.limit is None else f" of ${run.budget.limit:,.2f}"
             speed.append(f"${run.budget.cost:,.4f}{limit}")
-        remaining = run.total - run.stored - run.ended
-        if run.ended and remaining > 0:
-            speed.append(f"{timedelta(seconds=round(remaining * elapsed / run.ended))} left")
+        if left := self.time_left(run.ended, run.total - run.stored - run.ended):
+            speed.append(left)
         return [BETWEEN.join(trouble), accuracy, BETWEEN.join(speed)]
