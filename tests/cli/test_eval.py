@@ -130,6 +130,15 @@ def test_samples_that_are_all_the_same_are_said(gradeschool: Command, tmp_path: 
     assert shown.status == 0
 
 
+def test_thinking_that_no_answer_shows_is_said(gradeschool: Command, tmp_path: Path) -> None:
+    with fault_server() as server:
+        run = ("-m", f"{server.url}/m", "-d", "sample", "-o", tmp_path / "run", "--thinking", "on")
+        ended = gradeschool("eval", *run, "-n", 3)
+        refused = gradeschool("eval", *run, "--random", 3)
+    assert "none of 3 answers shows thinking" in ended.err.replace("\n", " ")
+    assert "contains 3 other problems" in refused.err
+
+
 def test_a_refused_request_needs_a_change_first(gradeschool: Command, tmp_path: Path) -> None:
     def refuses(request: ReceivedRequest) -> Behaviour | None:
         return status(400, "no") if "grapes" in str(request.body) else None

@@ -73,6 +73,8 @@ MISTAKES = {
     "eval -m recorded/answers.jsonl --calculator": "the calculator cannot be used",
     "eval -m anthropic/x -p zero-shot/cot": "anthropic answers only chats",
     "eval -m recorded/answers.jsonl -d gsm8k --max-cost 1": "give --price",
+    f'eval -m {ENDPOINT} --extra-body {{"max_tokens":3}}': "has an option; give --max-tokens",
+    "compare a.jsonl b.jsonl --expected 80": "see `gradeschool why --help`",
     f"eval -m {ENDPOINT} --extra-body [1]": "is not a JSON object",
     f'eval -m {ENDPOINT} --extra-body {{"messages":[]}}': "is not a JSON object of fields beside",
     f"eval -m {ENDPOINT} --header {KEY}": "a value of --header is not NAME=VALUE",

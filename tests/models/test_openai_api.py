@@ -56,6 +56,14 @@ def test_a_refusal_says_whether_a_key_was_sent(has_key: bool, said: str) -> None
     assert said in str(classify(401, {}, b"{}", "http://x", has_key))
 
 
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [("http://x:1", "did you mean http://x:1/v1?"), ("http://x:1/v1", "check the address")],
+)
+def test_an_address_that_is_not_found_may_lack_v1(base: str, said: str) -> None:
+    assert said in str(classify(404, {}, b"{}", base, has_key=False))
+
+
 def chat_reply(content: Any, **choice: Any) -> Reply:
     body = {"choices": [{"message": {"content": content}, **choice}], "model": "m"}
     prompt = Prompt(messages=(Message("user", "Q"),), prefix="Answer:")

@@ -122,6 +122,8 @@ def _status(raised: BaseException) -> int:
         path = error.ctx.command_path if error.ctx else "gradeschool"
         if AT_K.search(words) and words.startswith("No such"):
             path = "gradeschool runs curve"
+        elif "--expected" in words and words.startswith("No such option"):
+            path = "gradeschool why"
         end = " S" if words.endswith("?") else "; s"
         return _report(f"{words[:1].lower()}{words[1:]}{end}ee `{path} --help`")
     except click.ClickException as error:

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 @click.argument("endpoint", metavar="ENDPOINT")
 @option("-p --protocol", str, "Check whether this protocol can run on the server.", metavar="NAME")
 @option("--timeout", FiniteRange(min=1), "Seconds to wait for one request.", default=120.0)
+@option("--header headers", str, "Header of each request, kept secret; may be repeated.",
+        multiple=True, metavar="NAME=VALUE")  # fmt: skip
 @cli.json_option
-def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) -> None:
+def command(
+    endpoint: str, protocol: str | None, timeout: float, headers: tuple[str, ...], as_json: bool
+) -> None:
     """Test what a server really does, with about twenty small requests.
 
     ENDPOINT is as for `gradeschool eval -m`: http://HOST:PORT/v1, http://HOST:PORT/v1/NAME or
@@ -32,11 +36,14 @@ def command(endpoint: str, protocol: str | None, timeout: float, as_json: bool) 
     from gradeschool.models.choose import find_server
     from gradeschool.models.doctor import Probe, examine, obstacles
     from gradeschool.protocols.registry import get_protocol
+    from gradeschool.runs.job import Job, model_options
 
     chosen = None if protocol is None else get_protocol(protocol)
+    server = find_server(endpoint, compatible=True)
+    options = model_options(Job(endpoint, headers=headers))
 
     async def ask() -> tuple[Probe, list[ServerFinding]]:
-        async with Probe(*find_server(endpoint, compatible=True), timeout) as probe:
+        async with Probe(*server, timeout, options) as probe:
             return probe, await examine(probe)
 
     probe, findings = asyncio.run(ask())

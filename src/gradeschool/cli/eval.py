@@ -337,7 +337,8 @@ def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
     for name, value in measured(manifest):
         say(f"{name:9}{value}")
     say()
-    print_scores([evaluation.score], console)
+    if evaluation.answered or evaluation.fatal is None:
+        print_scores([evaluation.score], console)
     if evaluation.curve:
         scorer = prepared.plan.protocol.scorers[0]
         curve_table(evaluation.curve, f"maj@k and pass@k by {scorer}", console)

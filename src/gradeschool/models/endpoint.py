@@ -440,6 +440,9 @@ class Endpoint(Model):
             return TransientError("cannot connect", words)
         if isinstance(error, TimeoutError):
             return TransientError("timeout", f"{base} did not answer within {self.seconds:g} s")
+        if "WRONG_VERSION_NUMBER" in str(error):
+            words = f"{base} does not speak TLS; did you mean http:{base.partition(':')[2]}?"
+            return FatalModelError("bad address", words)
         if isinstance(error, kinds):
             return FatalModelError("bad certificate", f"no trusted connection to {base}: {error}")
         if isinstance(error, aiohttp.ClientConnectorError):

@@ -306,7 +306,10 @@ def classify(
     if status == 402 or (status == 429 and any(word in text for word in OUT_OF_MONEY)):
         return FatalModelError(cause, f"{message}; the account has no credit left")
     if status == 404:
-        return FatalModelError(cause, f"{message}; check the address and model name")
+        advice = "check the address and model name"
+        if not urlsplit(base).path.strip("/"):
+            advice = f"did you mean {base}/v1?"
+        return FatalModelError(cause, f"{message}; {advice}")
     if 300 <= status < 400:  # redirects are not followed: the key would go to another server
         place = repr(shown_address(headers.get("location", "")[:200]))
         return FatalModelError(

@@ -14,14 +14,15 @@ from threading import current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from gradeschool.answers.regions import Marks
+from gradeschool.answers.regions import Marks, thinking_spans
 from gradeschool.atomic import write_json
-from gradeschool.completion import REMEDIES, Completion
+from gradeschool.completion import IN_THINKING, REMEDIES, Completion
 from gradeschool.errors import FatalModelError, StoreError
 from gradeschool.formats import own_run
 from gradeschool.formats.samples import Sample
 from gradeschool.models.base import Model, Request
 from gradeschool.models.openai_api import SAMPLING
+from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.process import SIGNALS
 from gradeschool.protocols.registry import get_protocol
@@ -263,8 +264,15 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
         cautions.append(
             f"the server says that another model answered: {others}; check the model's name"
         )
+    texts = [row for _, row in answered]
+    if job.thinking and texts and not any(map(shows_thinking, texts)):
+        cautions.append(f"--thinking on was sent, and none of {len(texts)} answers shows thinking; "
+                        "the server may ignore it")  # fmt: skip
+    cut = own_run.cut_by_server(manifest, texts)
     for cause, remedy in REMEDIES.items():
         if empty := deviations.get(cause):
+            if cause == IN_THINKING and cut is not None:
+                remedy = f"the server's own limit cut them (after {count(cut, 'token')} at most)"
             cautions.append(f"{empty} of {len(answered)} answers have {cause}; {remedy}")
     example = ""
     if cause := next(iter(results["errors"]), ""):
@@ -367,6 +375,12 @@ def same_samples(answers: Iterable[Completion]) -> list[str]:
         "the seed has no effect (`gradeschool doctor` tests a server), and pass@k and maj@k say "
         "nothing"
     ]
+
+
+def shows_thinking(row: Completion) -> bool:
+    """Return whether a completion has thinking: in its text, apart from it, or counted alone."""
+    apart = row.reasoning or row.usage.reasoning_tokens
+    return bool(apart) or thinking_spans(row.text) != ([], None)
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:

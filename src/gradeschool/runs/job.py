@@ -25,11 +25,12 @@ from gradeschool.answers.regions import parse_marks
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.files import TABLES
 from gradeschool.datasets.load import Dataset, load_dataset, split_columns
-from gradeschool.errors import InputError, StoreError
+from gradeschool.errors import DataError, InputError, StoreError
 from gradeschool.models.base import Model, Request
 from gradeschool.models.choose import CHAT_ONLY, choose_model
 from gradeschool.models.local import LocalModel
 from gradeschool.models.recorded import RecordedModel
+from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol, protocol_from
@@ -48,6 +49,9 @@ RUNS = Path("runs")
 UNSAFE = re.compile(r"[^A-Za-z0-9.@=+]+")
 MODEL_PROVIDERS = ("openai", *CHAT_ONLY, "transformers", "vllm", "llama.cpp", "recorded")
 SET_BY_EVAL = {"model", "messages", "prompt", "n", "stream"}  # fields of each request
+# Fields that options set, in the protocol's place.
+HAVE_OPTIONS = {"max_tokens": "max-tokens", "max_completion_tokens": "max-tokens", "stop": "stop",
+                "temperature": "temperature", "top_p": "top-p", "seed": "seed"}  # fmt: skip
 # How completions end with the answer 12.
 ANSWER_FORMS = ("6 + 6 = 12 #### 12", "So the answer is 12.", "It is $\\boxed{12}$.", "ANSWER: 12",
                 "Answer: 12", "12")  # fmt: skip
@@ -122,6 +126,9 @@ def model_options(job: Job) -> dict[str, Any]:
                 f"--extra-body {job.extra_body[:80]!r} is not a JSON object of fields beside "
                 f"{', '.join(sorted(SET_BY_EVAL))}; give one such as '{{\"top_k\": 20}}'"
             )
+        if given := sorted(body.keys() & HAVE_OPTIONS.keys()):
+            raise InputError(f"{given[0]!r} of --extra-body has an option; give "
+                             f"--{HAVE_OPTIONS[given[0]]}")  # fmt: skip
         options["extra_body"] = body
     for name, option, texts in (("headers", "--header", job.headers),
                                 ("engine_args", "--engine-args", job.engine_args)):  # fmt: skip
@@ -259,7 +266,13 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
 
     dataset = load_dataset((job.dataset or protocol.dataset)
                            + (f"#{job.columns}" if job.columns else ""))  # fmt: skip
-    shots = load_dataset(protocol.shots) if protocol.shots else None
+    try:
+        shots = load_dataset(protocol.shots) if protocol.shots else None
+    except DataError as error:
+        raise DataError(
+            f"the examples of {protocol.name} are from {protocol.shots!r}: {error}; or give "
+            "--shots 0, or --shots FILE"
+        ) from error
     problems = select_problems(dataset, job)
     if isinstance(answering, RecordedModel):
         answering.match(problems, dataset.name)
@@ -446,6 +459,11 @@ def make_manifest(
     if not isinstance(stored, list) and isinstance(problems, int):
         stored = [problem.id for problem in plan.dataset.problems[:problems]]
     lost = {str(id) for id in stored or ()}.difference(ids)
+    if lost and problems == len(ids):
+        raise StoreError(
+            f"{str(folder)!r} contains {count(len(ids), 'other problem')}; give the options that "
+            "chose them, or another folder with -o"
+        )
     if lost or (isinstance(samples, int) and samples > plan.samples):
         raise StoreError(
             f"{str(folder)!r} contains a larger run ({problems} problems, {samples} samples each); "

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of
-from gradeschool.completion import Finish, Prompt, cut_at, empty_cause
+from gradeschool.completion import IN_THINKING, Finish, Prompt, cut_at, empty_cause
 from gradeschool.datasets.files import ALIASES
 from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import InputError
@@ -206,6 +206,8 @@ def explain_gap(
     if (tokens := cut_by_server(manifest, run.samples)) is not None:
         longer = (f"the server's own limit cut them, the longest after {count(tokens, 'token')}: "
                   "raise it there and evaluate again")  # fmt: skip
+        if words.endswith(IN_THINKING):
+            mends = longer
     causes = []
     # `most`: the points are an upper limit, and rare texts are not worth a line.
     for name, n, noun, evidence, command, most in (
@@ -218,7 +220,7 @@ def explain_gap(
         (LABELS, revised, "miss misses", "right by the revised labels of GSM8K-Platinum",
          f"gradeschool score {place} --labels platinum", False),
         (LIMIT, cut, "miss misses", "cut before the answer; the points are the gain if as many are "
-         "right as among the others", longer, True),
+         f"right as among the other {others:,}", longer, True),
         ("empty completions", empty, "completion", f"without text: {words}", mends, True),
         ("chat template", marked, "miss misses", "with special tokens or names of roles as text: "
          "the model's chat template is not applied, or applied twice", DOCTOR, True),
