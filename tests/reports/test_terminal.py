@@ -56,6 +56,17 @@ def test_a_scorer_without_answers_does_not_count_for_the_gap(
     assert "apart" not in result.out
 
 
+def test_equal_accuracies_are_not_equal_verdicts(gradeschool: Command, tmp_path: Path) -> None:
+    rows = [{"index": 0, "completion": text} for text in ("#### 600 in 5 days", "600")]
+    path, names = (
+        jsonl(tmp_path / "a.jsonl", rows),
+        ("openai/2021", "lm-eval/gsm8k/flexible-extract"),
+    )
+    *_, said, command = gradeschool("score", path, *SAMPLE, "--scorer", *names).out.splitlines()
+    assert said == "The scorers give the same accuracy, but not the same verdicts:"
+    assert command.endswith("--scorer 'openai/2021' 'lm-eval/gsm8k/flexible-extract'")
+
+
 @pytest.mark.parametrize("columns", [80, 120, 200])
 def test_several_runs_fit_the_width(gradeschool: Command, tmp_path: Path, columns: int) -> None:
     names = [f"models/Some-Model-7B-v0.{index}|cot" for index in range(9)]

@@ -211,9 +211,11 @@ def spread_lines(
     comparable: the scorers to compare, those for this dataset. headline: named where it is as high
     or low as others, else the shortest name. reading: the command's options for reading a file, as
     they follow it. Scorers that find no answer in most completions are ignored if two others
-    remain: the table shows that they are far from all others.
+    remain: the table shows that they are far from all others. If all have the same accuracy, names
+    two whose verdicts differ.
     """
-    gap, found = -1.0, None
+    gap: tuple[float, bool] = (-1.0, False)
+    found = None
     for score in scores:
         scorers = [each for each in score.scorers if each.scorer in comparable and each.judged]
         reads = [
@@ -224,25 +226,30 @@ def spread_lines(
             ranked.sort(key=lambda each: (each.scorer != headline, len(each.scorer)))
             low = min(ranked, key=lambda each: each.accuracy)
             high = max(ranked, key=lambda each: each.accuracy)
-            if high.accuracy - low.accuracy > gap:
-                gap, found = (
-                    high.accuracy - low.accuracy,
-                    (score, low, high, len(ranked) == len(scorers)),
-                )
+            differing = [each for each in ranked for group in score.agreeing
+                         if each.scorer in group and high.scorer not in group]  # fmt: skip
+            low = low if low.accuracy < high.accuracy or not differing else differing[0]
+            if (size := (high.accuracy - low.accuracy, bool(differing))) > gap:
+                gap, found = size, (score, low, high, len(ranked) == len(scorers))
     if found is None:
         return []
     score, low, high, is_whole = found
     named = "scorers" if is_whole else "scorers that extract answers"
-    if not gap:
+    explained = (
+        f"  gradeschool explain {quoted(score.origin)}{reading} "
+        f"--scorer '{high.scorer}' '{low.scorer}'"
+    )
+    where = f"In {run_name(score.run)} the" if len(scores) > 1 else "The"
+    if not gap[0] and gap[1]:
+        return [f"{where} {named} give the same accuracy, but not the same verdicts:", explained]
+    if not gap[0]:
         fails = any(each.accuracy_bounds for each in score.scorers if each.scorer in comparable)
         besides = " but for the completions on which one of them fails" if fails else ""
         return [f"The {named} give the same accuracy{besides}."]
-    where = f"In {run_name(score.run)} the" if len(scores) > 1 else "The"
     return [
-        f"{where} {named} are up to {100 * gap:.1f} points apart: {high.scorer} "
+        f"{where} {named} are up to {100 * gap[0]:.1f} points apart: {high.scorer} "
         f"{accuracy_text(high)}, {low.scorer} {accuracy_text(low)}. Why:",
-        f"  gradeschool explain {quoted(score.origin)}{reading} "
-        f"--scorer '{high.scorer}' '{low.scorer}'",
+        explained,
     ]
 
 
