@@ -1,10 +1,15 @@
 """`gradeschool eval`: several models and protocols, and what was measured."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from gradeschool import evaluate
+from gradeschool.cli.eval import report_end
+from gradeschool.runs.evaluate import Session
+from gradeschool.runs.evaluate import evaluate as evaluate_job
+from gradeschool.runs.job import Job, prepare
 from tests.support.command import Command
 from tests.support.command import folder as folder  # a fixture
 from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, status
@@ -128,6 +133,21 @@ def test_samples_that_are_all_the_same_are_said(gradeschool: Command, tmp_path: 
         shown = gradeschool("runs", "verify", tmp_path / "run")
     assert "the samples of 6 of 6 problems are the same text" in ended.err.replace("\n", " ")
     assert shown.status == 0
+
+
+def test_an_interruption_counts_what_failed_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def show(session: Session, note: str) -> None:
+        if session.ended == 3 and not session.dispatcher.stopping.is_set():
+            session.interrupt()
+
+    with fault_server(lambda each: status(400) if each.number == 1 else None) as server:
+        job = Job(f"{server.url}/m", dataset="sample", connections=1, output=tmp_path / "run")
+        ended = asyncio.run(evaluate_job(prepare(job), show))
+    assert report_end(ended) == 130
+    said = " ".join(capsys.readouterr().err.split())
+    assert "interrupted: 45 samples not asked yet, 1 failed (1 http 400); run the same" in said
 
 
 def test_thinking_that_no_answer_shows_is_said(gradeschool: Command, tmp_path: Path) -> None:

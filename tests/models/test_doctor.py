@@ -212,6 +212,17 @@ def test_a_real_chat_model(gradeschool: Command, smollm: Path, settings: str) ->
     assert "max_tokens is obeyed" in findings["max_tokens"]["says"]
 
 
+def test_a_header_opens_a_server_with_a_key(gradeschool: Command) -> None:
+    def keyed(received: ReceivedRequest) -> Behaviour | None:
+        return None if received.authorization == "Bearer key-of-a-server" else status(401)
+
+    with fault_server(keyed) as server:
+        url = f"{server.url}/m"
+        assert "no API key was sent" in gradeschool("doctor", url).err
+        header = ("--header", "Authorization=Bearer key-of-a-server")
+        assert gradeschool("doctor", url, *header).status == 0
+
+
 def test_a_protocol_that_cannot_run_on_a_server_is_an_exit_status(gradeschool: Command) -> None:
     """The server has no form for completions, and says what is needed for a terminal."""
 

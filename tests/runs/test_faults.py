@@ -203,14 +203,15 @@ def test_the_key_is_in_no_file_and_no_message_even_where_the_server_repeats_it(
     assert KEY not in "".join([result.out, result.err, *artefacts])
 
 
-def test_a_certificate_that_nobody_trusts_is_a_clear_error(tmp_path: Path) -> None:
+def test_https_where_a_server_speaks_http_is_a_clear_error(tmp_path: Path) -> None:
     """An http server behind an https address: no handshake, no retry storm, no traceback."""
     problems = write_sums(tmp_path / "problems.jsonl", 3)
     with fault_server() as server:
         url = server.url.replace("http://", "https://") + "/m"
         result = run_script("eval", "-m", url, "-d", problems, "-o", tmp_path / "run")
     assert result.status == 2
-    assert "no trusted connection to https://" in result.err
+    assert f"does not speak TLS; did you mean {server.url}?" in result.err
+    assert "accuracy" not in result.out
     assert "Traceback" not in result.err
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.errors import InputError
+from gradeschool.datasets.load import Dataset, load_dataset
+from gradeschool.errors import DataError, InputError
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import (
     Job,
@@ -104,3 +105,16 @@ def test_own_protocols_and_changes_are_in_run_json_and_made_again(tmp_path: Path
         assert differing(fields, {**fields, **facts_of(again)}) == ""
     with pytest.raises(InputError):
         prepare(job(shots="absent.jsonl"))
+
+
+def test_examples_that_cannot_be_had_come_with_the_way_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def load(name: str) -> Dataset:
+        if name == "gsm8k:train":
+            raise DataError("cannot fetch it")
+        return load_dataset(name)
+
+    monkeypatch.setattr("gradeschool.runs.job.load_dataset", load)
+    with pytest.raises(DataError, match="cannot fetch it; or give --shots 0, or --shots FILE"):
+        prepare(job(protocol="lm-eval/gsm8k", output=tmp_path))

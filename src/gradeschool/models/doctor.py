@@ -100,7 +100,7 @@ class Probe(Endpoint):
 
         status, _, raw, _ = await with_retries(request, STARTING_WAITS, True)
         if status in {401, 403}:
-            words = f"HTTP {status} from {self.base}: {key_advice(bool(self.key))}"
+            words = f"HTTP {status} from {self.base}: {key_advice(bool(self.key or self._headers))}"
             raise ModelError(f"http {status}", words)
         if status != 200:
             return ProbeAnswer(status)
