@@ -22,7 +22,7 @@ GOOD = row()
 # A file -> how the command ends, the outcomes that are errors, and what stderr says; {F} is the
 # file's path in quotes.
 CASES: dict[str, tuple[bytes, int, int, str]] = {
-    "empty": (b"", 2, 0, "{F} contains no completions; give a file with one row each"),
+    "empty": (b"", 2, 0, "{F} contains no completions; give a file with one in each row"),
     "no text": (GOOD + b'\n{"index": 1}', 3, 1, "row 2 of {F} has no text: its 'completion' is"),
     "no problem": (b'{"completion": "5"}\n' + GOOD, 3, 1, "row 1 of {F} names no problem"),
     "index outside": (b"\n".join((GOOD, row(48), row(-1), row(10**30))), 3, 3,

@@ -154,7 +154,7 @@ def test_a_folder_without_a_run_names_those_inside(tmp_path: Path) -> None:
     jsonl(tmp_path / "run" / "completions.jsonl", [])
     with pytest.raises(InputError, match=f"give one of its folders: {tmp_path}/run"):
         read_samples(tmp_path)
-    with pytest.raises(InputError, match="contains no completions; give a file with one row each"):
+    with pytest.raises(InputError, match="contains no completions; give a file with one in each"):
         read_samples(tmp_path / "run")
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gradeschool import Problem, get_scorer
 from gradeschool.answers.failures import is_right
 from gradeschool.datasets.platinum import platinum_changes, platinum_problems
-from gradeschool.scoring.causes import Side, explain_verdict, view
+from gradeschool.scoring.causes import Side, explain_verdict, read_text
 from tests.support.command import Command
 from tests.support.files import jsonl
 
@@ -49,7 +49,9 @@ def test_what_a_verdict_is_put_down_to(
     scorer: str, text: str, gold: str, expected: str | None
 ) -> None:
     problem = Problem.from_gold(gold)
-    cause = explain_verdict(view(text, problem, None, {}), get_scorer(scorer).judge(text, problem))
+    cause = explain_verdict(
+        read_text(text, problem, None, {}), get_scorer(scorer).judge(text, problem)
+    )
     assert (str(cause) if cause else None) == expected
 
 
@@ -62,7 +64,7 @@ def test_there_is_a_cause_exactly_where_a_scorer_or_the_text_is_not_right(
     text: str, gold: str, name: str
 ) -> None:
     problem = Problem.from_gold(gold)
-    sample_view, verdict = view(text, problem, None, {}), get_scorer(name).judge(text, problem)
+    sample_view, verdict = read_text(text, problem, None, {}), get_scorer(name).judge(text, problem)
     cause, right = explain_verdict(sample_view, verdict), is_right(sample_view.reading, gold)
     assert (cause is None) is (right and verdict.correct)
     if cause is not None and cause.side is not Side.SYSTEM:
@@ -83,7 +85,7 @@ def test_a_text_that_gives_the_other_gold_suspects_the_label(
     for id, text in texts.items():
         problem = gsm8k_test[int(id)]
         causes[id] = explain_verdict(
-            view(text, problem, None, changes), get_scorer(READER).judge(text, problem)
+            read_text(text, problem, None, changes), get_scorer(READER).judge(text, problem)
         )
     assert {id: str(cause) for id, cause in causes.items()} == {
         "288": "suspected label",

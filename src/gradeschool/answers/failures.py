@@ -62,6 +62,13 @@ class Failure(StrEnum):
     SCORER_FAILED = "the scorer failed"
 
 
+WITHOUT_ANSWER = frozenset({
+    Failure.NO_RESPONSE, Failure.FILTERED, Failure.UNFINISHED_THINKING, Failure.TRUNCATED,
+    Failure.REFUSAL, Failure.CODE_ONLY, Failure.NO_NUMBER, Failure.NOT_STATED,
+})  # fmt: skip
+OF_ARITHMETIC = frozenset({Failure.ARITHMETIC_SLIP, Failure.ROUNDING})
+
+
 class Cause(NamedTuple):
     """A cause with its evidence in one sentence, and the characters that show it, if any."""
 
@@ -138,7 +145,7 @@ def cause_of_text(
 
 def _wrong_number(region: Region, value: str, gold: str) -> Cause:
     relation = relation_to_gold(value, gold)
-    if relation is Near.SIGN:
+    if relation is Resemblance.SIGN:
         return Cause(Failure.SIGN_LOST, f"{value} is {gold} with the other sign")
     slip = first_slip(region.text[region.start : region.end])
     if slip is not None:
@@ -146,7 +153,7 @@ def _wrong_number(region: Region, value: str, gold: str) -> Cause:
         whole = slip.value.denominator == 1 and abs(slip.value) < 10**15
         result = str(slip.value) if whole else f"{float(slip.value):.6g}"
         return Cause(Failure.ARITHMETIC_SLIP, f"{slip.text!r}, but that is {result}", span)
-    if relation is Near.ROUNDED:
+    if relation is Resemblance.ROUNDED:
         return Cause(Failure.ROUNDING, f"{value} is {gold} except for rounding")
     if scale := scale_of(value, gold):
         return Cause(Failure.SCALE, f"{value} is {gold} {scale}")
@@ -167,8 +174,8 @@ CLOSE = Fraction(1, 10_000)
 ORNAMENT = re.compile(r"[^\d./+-]")
 
 
-class Near(StrEnum):
-    """The relations, the most certain first."""
+class Resemblance(StrEnum):
+    """How a value that was read resembles the gold, the most certain first."""
 
     SAME = "same"
     SIGN = "sign"
@@ -178,7 +185,7 @@ class Near(StrEnum):
     AFFIX = "affix"
 
 
-def relation_to_gold(read: str, right: str) -> Near | None:
+def relation_to_gold(read: str, right: str) -> Resemblance | None:
     """Return how an extracted value is near the right one, None if it is not.
 
     Both are values as an extractor or a scorer returns them ("$18.00", "18.", "250"): characters
@@ -188,21 +195,21 @@ def relation_to_gold(read: str, right: str) -> Near | None:
     if a is None or b is None:
         return None
     if abs(a) == abs(b):
-        return Near.SAME if a == b else Near.SIGN
+        return Resemblance.SAME if a == b else Resemblance.SIGN
     whole = a.denominator == b.denominator == 1
     short, long = sorted((a, b), key=abs)
     if whole and abs(long) >= 1000 and short >= 0:  # 250 or 1 of 1,250
         groups = f"{abs(long.numerator):,}".split(",")
         if short.numerator in (int(groups[0]), int(groups[-1])):
-            return Near.GROUP
+            return Resemblance.GROUP
     if b and a / b in SCALES:
-        return Near.SCALE
+        return Resemblance.SCALE
     cut = not whole and abs(a) >= 1 and abs(a - b) < 1 and 1 in (a.denominator, b.denominator)
     if cut or abs(a - b) <= CLOSE * abs(long):
-        return Near.ROUNDED
+        return Resemblance.ROUNDED
     few, many = str(abs(short.numerator)), str(abs(long.numerator))
     if whole and len(few) < len(many) and (many.endswith(few) or many.startswith(few)):
-        return Near.AFFIX  # 11 of 711
+        return Resemblance.AFFIX  # 11 of 711
     return None
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 32  # columns for the names of a list, at least
 SHOW = "?"  # --columns without a value
-READING = "gradeschool.reading"  # key of the reading options in a context
-MESSAGES = "gradeschool.messages"  # likewise, of what was said on stderr
+READING = "gradeschool.reading"  # key of the reading options in ctx.meta
+MESSAGES = "gradeschool.messages"  # key of what was said on stderr
 MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -296,8 +296,8 @@ def warn_of_scorer_errors(outcomes: Sequence[Outcomes], scorer: str) -> bool:
     failing = [run for run in outcomes if run.scorer_errors]
     for run in failing:
         warn(f"{scorer} fails on {count(sum(run.scorer_errors.values()), 'completion')} of "
-             f"{run.run!r}: its accuracy is between all of them wrong and all right; they are left "
-             "out of the differences")  # fmt: skip
+             f"{run.run!r}: its accuracy is a range, with these wrong and with these right; they "
+             "are left out of the differences")  # fmt: skip
     return bool(failing)
 
 

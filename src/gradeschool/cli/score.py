@@ -149,7 +149,7 @@ def command(
             if result.error > run.failed:
                 from gradeschool.reports.terminal import quoted
 
-                judged = ", and its accuracy is between all of them wrong and all right"
+                judged = "; its accuracy is a range, with these wrong and with these right"
                 cli.warn(
                     f"{result.scorer} fails on {result.error - run.failed} of "
                     f"{count(run.n - run.failed, 'completion')} of {run.run!r}"

@@ -32,8 +32,8 @@ BATCH_FILES = "batch-*.jsonl"  # the requests of batches that are open at the se
 ROW_SCHEMA = 1
 CHANGED = "was changed after it was stored"
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
-# The identity of a model on a server has an address; a local model is always the requested one.
 SERVER_CUTS = 0.9  # share of the limit on tokens; a shorter text was not cut by it
+# The identity of a model on a server has an address; a local model is always the requested one.
 HAS_ADDRESS = re.compile(r" at https?://")
 # What servers append to the name of a model for the version that answered.
 SNAPSHOT = re.compile(r":.+|-(?:v?\d[\d.]*(?:-\d+)*(?:-preview)?|latest)")
@@ -259,7 +259,7 @@ def damaged_words(rows: Sequence[int]) -> str:
     return f"{count(len(rows), 'row is', 'rows are')} damaged ({named})"
 
 
-def latest(
+def counting_completions(
     rows: Iterable[Completion], counted: dict[str, Completion] | None = None
 ) -> dict[str, Completion]:
     """Return the row that counts for each key: the first without an error, else the last.
@@ -277,7 +277,7 @@ def latest(
 def stored_completions(folder: Path) -> dict[str, Completion]:
     """Return the completion that counts for each key of a run folder; damaged rows are left out."""
     rows = read_completions(folder / COMPLETIONS_FILE)
-    return latest(completion for completion in rows if completion is not None)
+    return counting_completions(completion for completion in rows if completion is not None)
 
 
 def cut_by_server(
@@ -316,7 +316,7 @@ def is_stored_row(fields: Mapping[str, Any]) -> bool:
 
 
 def counting_rows(rows: Iterable[Row]) -> set[int]:
-    """Return the numbers of the rows that count (see `latest`); a changed row has an error.
+    """Return the numbers of the rows that `counting_completions` takes; a changed row has an error.
 
     All rows of other formats count; beside rows of a run, what cannot be read is a torn row and is
     left out.

@@ -41,9 +41,9 @@ from gradeschool.scorer import clip
 BATCH_ROWS = 1024
 BATCH_BYTES = 4 * 2**20  # of texts; a batch ends with the sample that reaches this
 HEAD = 64  # rows that show how a file is read
-LEAST_TEXTS = 64 * 2**20  # characters of a file's texts that may be far more than its bytes
+LEAST_TEXTS = 64 * 2**20  # characters; a file may unpack to these, however small it is
 LONGEST_TEXT = 2 * 2**20  # characters, more than any model writes; scorers take seconds for it
-ADDRESS = re.compile(r"[a-z][a-z0-9]+:/(?=\w)")  # of s3://…, as Path writes it
+ADDRESS = re.compile(r"[a-z][a-z0-9]+:/(?=\w)")  # s3:/bucket, as Path writes s3://bucket
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
 Fields = Mapping[str, Any]
@@ -215,7 +215,7 @@ def show_columns(path: Path) -> str:
 
 def nothing_in(path: Path) -> InputError:
     """Return the error for a file without rows."""
-    return InputError(f"{str(path)!r} contains no completions; give a file with one row each")
+    return InputError(f"{str(path)!r} contains no completions; give a file with one in each row")
 
 
 def run_of_unnamed(runs: Iterable[str], default: str) -> str:

@@ -22,7 +22,7 @@ MANY_TRUNCATED = 0.01  # share of truncated completions above which advice is gi
 def measured(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the model, protocol and dataset of a run, and its changed settings if there are any.
 
-    [] for {}, the run.json of a file.
+    Empty without a run.json, as for a plain file.
     """
     if not manifest:
         return []

@@ -38,7 +38,6 @@ from gradeschool.scoring.table import (
     ERROR,
     ScoredTable,
     ScorerSet,
-    choose_scorers,
     tally_by_problem,
 )
 from gradeschool.verdict import Outcome
@@ -58,9 +57,9 @@ class Evaluation:
     """The end of a session of a run.
 
     curve: maj@k and pass@k by the headline scorer, () for one sample per problem. results: the
-    fields of results.json. answered: samples. cautions: messages about answers that were not drawn
-    as requested, or are empty. example: the first message of the most frequent cause of failed
-    samples. over_budget: the run stopped at `max_cost`.
+    fields of results.json. answered: samples. cautions: messages about answers that were sampled
+    with other settings than requested, or are empty. example: the first message of the most
+    frequent cause of failed samples. over_budget: the run stopped at `max_cost`.
     """
 
     folder: Path
@@ -83,8 +82,8 @@ class Evaluation:
 class Session:
     """A run while it goes on: stores, scores and counts each result, and shows the counts.
 
-    requests: those of the run; with `until`, those up to the last look. known: the outcomes of this
-    session's answers by key. show: called when the session begins and for each result, with a
+    requests: of the run; with `until`, of the looks so far. known: the outcomes of this session's
+    answers by key. show: called when the session begins and for each result, with a
     message or "". stored: samples of earlier sessions. ended, failed, tokens: samples of this
     session and their completion tokens. judged, correct: by the headline scorer.
     """
@@ -202,12 +201,11 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
     stops after the requests in flight, a second signal immediately (CancelledError, which
     `asyncio.run` turns into KeyboardInterrupt for SIGINT); both leave a resumable folder. The run
     ends before anything is sent if the protocol begins the answer and the server does not continue
-    it. Raises StoreError, InputError, and before anything is sent MissingExtraError for a scorer
-    without its library.
+    it. Raises StoreError, InputError.
     """
     job, plan, model, folder = prepared.job, prepared.plan, prepared.model, prepared.folder
     started = monotonic()
-    scorers = ScorerSet(plan.scorers or choose_scorers(plan.protocol.scorers))
+    scorers = ScorerSet(plan.scorers)
     fatal: FatalModelError | None = None
     async with model:
         manifest = make_manifest(

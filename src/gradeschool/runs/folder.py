@@ -110,7 +110,7 @@ def _read(
 def summarise_run(folder: Path) -> RunSummary:
     """Return the summary of a run folder; raises InputError for any other or unreadable folder."""
     manifest, results, rows = _read(folder)
-    counted = own_run.latest(row for row in rows if row is not None)
+    counted = own_run.counting_completions(row for row in rows if row is not None)
     failed = sum(bool(row.error) for row in counted.values())
     planned = own_run.planned_samples(manifest)
     answered = len(counted) - failed
@@ -198,7 +198,7 @@ def _check_results(
 
     if results is None:
         return False, f"no results.json yet; {REWRITE}"
-    requests, rows = plan.requests(identity), own_run.latest(completions)
+    requests, rows = plan.requests(identity), own_run.counting_completions(completions)
     counted, n = results.get("n"), sum(request.key in rows for request in requests)
     if isinstance(counted, int) and counted < n:
         return False, f"rows were added since results.json was written; {REWRITE}"

@@ -1,9 +1,10 @@
 """The settings of an evaluation, and what is prepared from them: plan, model, folder, run.json.
 
 The command line, configuration files and `gradeschool.evaluate` all make a `Job`; `prepare` checks
-it before anything is fetched or sent. Its `RunPlan` has every sample of every problem in order,
-with its key. run.json contains the settings, so that a later command can check whether it is the
-same run.
+it: contradictions before anything is fetched, the rest before anything is sent. Its
+`RunPlan.requests` gives every sample of every problem in order with its key, once the identity of
+the model is known. run.json contains the settings, so that a later command can check whether it is
+the same run.
 """
 
 import hashlib
@@ -222,7 +223,7 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
 
     model: replaces the model named by `job.model`, for example by a Python function. Raises
     InputError for contradictory or unknown settings, before a dataset is fetched; DataError if the
-    dataset is not available; MissingExtraError for an engine.
+    dataset is not available; MissingExtraError for an engine or a scorer without its library.
     """
     changes: dict[str, Any] = {"system": job.system, "shots": job.shots, "scorers": None}
     if job.thinking_marks:
@@ -307,11 +308,9 @@ def select_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
 
     That is the dataset's, or with `until` a random one, the same each time. A random sample has its
     share of every number of steps in the solutions, where these are known. Raises InputError for
-    more than one choice, and for ids that the dataset does not have.
+    ids that the dataset does not have.
     """
     problems = dataset.problems
-    if (job.limit, job.random, job.problems).count(None) < 2:
-        raise InputError("give one of -n, --random and --problems")
     if job.problems is not None:
         text = job.problems
         if os.path.isfile(text):  # noqa: PTH113  (never raises)
@@ -352,6 +351,8 @@ def _check(job: Job, protocol: Protocol, calculates: bool) -> None:
     has_cost, is_chat = job.max_cost is not None, protocol.is_chat
     what = "--batch" if job.batch else f"the chat {protocol.name}"
     contradictions = (
+        ((job.limit, job.random, job.problems).count(None) < 2,
+         "give one of -n, --random and --problems"),
         (provider in CHAT_ONLY and not is_chat,
          f"{provider} answers only chats, and {protocol.name} is {form}"),
         (thinks and not is_chat,

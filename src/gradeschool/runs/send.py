@@ -21,8 +21,8 @@ FIRST_LIMIT = 16
 HIGHEST_LIMIT = 256
 WORTHWHILE_GAIN = 1.1  # more connections are kept if answers arrive this much faster
 SMALLEST_ROUND = 32  # minimum number of answers over which a rate is measured
-# Total tries of a request, and by cause. A refusal for lack of capacity costs nothing, and passes;
-# a reply that is not a completion was paid for.
+# Total tries of a request, and by cause. A 429 costs nothing and is temporary, so it gets more
+# tries; a malformed reply was paid for, so it gets fewer.
 TRIES = 6
 # Failures inside a reply with status 200.
 BAD_REPLIES = ("bad response", "server error", "aborted", "empty reply", "unknown ending")
@@ -228,7 +228,7 @@ class Budget:
 
 
 class Dispatcher:
-    """Sends requests to a model, as many at a time as its `ConcurrencyLimiter` allows; one per run.
+    """Sends requests to a model, as many at a time as its `ConcurrencyLimiter` allows.
 
     record: called once for each request, with its completion or its error. connections: the highest
     number in flight, None to adapt it. budget: asked before each request; if it cannot afford one

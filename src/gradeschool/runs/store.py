@@ -18,10 +18,10 @@ SYNC_SECONDS = 1.0
 class RunStore:
     """The completions.jsonl of a run folder, open in one process at a time; a context manager.
 
-    `completions`: the stored completions by key (see `latest`), extended by `append`. `damaged`:
-    what is wrong with the file, "" if nothing is. Damaged rows stay in the file and are left out;
-    an incomplete last row is cut off. Raises StoreError if the folder cannot be used or another
-    process has it open.
+    `completions`: those stored that count, by key (see `counting_completions`); `append` adds to
+    them. `damaged`: what is wrong with the file, "" if nothing is. Damaged rows stay in the file
+    and are left out; an incomplete last row is cut off. Raises StoreError if the folder cannot be
+    used or another process has it open.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -45,7 +45,7 @@ class RunStore:
                 if row is None:
                     damaged.append(number)
                 else:
-                    own_run.latest([row], self.completions)
+                    own_run.counting_completions([row], self.completions)
             if (
                 damaged
                 and not self.completions
@@ -91,7 +91,7 @@ class RunStore:
                 rest = rest[os.write(self._file, rest) :]
         except OSError as error:
             raise self._unwritable(error) from error
-        own_run.latest([completion], self.completions)
+        own_run.counting_completions([completion], self.completions)
         if monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
 

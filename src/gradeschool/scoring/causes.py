@@ -1,4 +1,4 @@
-"""Causes of verdicts: the text according to the answer extractor, and the scorer against both.
+"""Causes of verdicts: what the extractor reads in a text, and how a scorer differs from that.
 
 A scorer misses for one of three reasons: the text gives no right answer, the text is right and the
 scorer overlooks it, or something failed. It may also accept an answer that the text does not give.
@@ -14,7 +14,7 @@ from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
 from gradeschool.answers.failures import (
     Cause,
     Failure,
-    Near,
+    Resemblance,
     cause_of_text,
     is_right,
     relation_to_gold,
@@ -29,13 +29,13 @@ from gradeschool.scorer import ReturnedScore, clip
 from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome, Verdict
 
-OF_SCORERS = {
-    Near.SIGN: Failure.SIGN_LOST,
-    Near.GROUP: Failure.COMMA_SPLIT,
-    Near.SCALE: Failure.SCALE,
-    Near.ROUNDED: Failure.ROUNDING,
-    Near.AFFIX: Failure.AFFIX,
-    Near.SAME: Failure.UNIT_KEPT,
+CAUSE_OF_RELATION = {
+    Resemblance.SIGN: Failure.SIGN_LOST,
+    Resemblance.GROUP: Failure.COMMA_SPLIT,
+    Resemblance.SCALE: Failure.SCALE,
+    Resemblance.ROUNDED: Failure.ROUNDING,
+    Resemblance.AFFIX: Failure.AFFIX,
+    Resemblance.SAME: Failure.UNIT_KEPT,
 }
 
 
@@ -61,7 +61,7 @@ class VerdictCause(NamedTuple):
         return f"{self.side.value}: {self.cause.failure.value}"
 
 
-class View(NamedTuple):
+class TextReading(NamedTuple):
     """The answer that the extractor reads in a completion.
 
     right: whether it is the gold. cause: why it is not, or None.
@@ -75,13 +75,13 @@ class View(NamedTuple):
     cause: Cause | None
 
 
-def view(
+def read_text(
     text: str,
     problem: Problem,
     finish: str | None,
     changes: LabelChanges,
     marks: Marks = (),
-) -> View:
+) -> TextReading:
     """Analyse a completion once, for any number of scorers.
 
     finish: the server's finish reason. changes: of labels, which are the cause if the text gives
@@ -94,10 +94,10 @@ def view(
     if cause and reading and other and same_answer(reading.value, other.gold):
         evidence = f"it says {reading.value}, which is the gold of GSM8K-Platinum"
         cause = Cause(Failure.SUSPECTED_LABEL, evidence)
-    return View(text, problem.gold, reading, region, is_right(reading, problem.gold), cause)
+    return TextReading(text, problem.gold, reading, region, is_right(reading, problem.gold), cause)
 
 
-def explain_verdict(seen: View, verdict: Verdict) -> VerdictCause | None:
+def explain_verdict(seen: TextReading, verdict: Verdict) -> VerdictCause | None:
     """Return the cause of a verdict; None if both scorer and text are right."""
     if verdict.outcome is Outcome.ERROR:
         return VerdictCause(Side.SYSTEM, Cause(Failure.SCORER_FAILED, verdict.reason))
@@ -125,7 +125,7 @@ def explain_verdict(seen: View, verdict: Verdict) -> VerdictCause | None:
     if is_score := isinstance(value, ReturnedScore):  # not an answer, with no place
         failure, evidence = Failure.OWN_VERDICT, f"{says} ({reading.how}), {verdict.reason}"
     if side is Side.ACCEPTED:
-        is_same = answer is not None and relation_to_gold(value, reading.value) is Near.SAME
+        is_same = answer is not None and relation_to_gold(value, reading.value) is Resemblance.SAME
         if answer is None or is_same or is_same_place:
             related = _relation(reading.value, seen, reading)
             if related is not None:
@@ -143,23 +143,23 @@ def explain_verdict(seen: View, verdict: Verdict) -> VerdictCause | None:
     return VerdictCause(side, Cause(failure, evidence, there))
 
 
-def _relation(value: str, seen: View, reading: ExtractedAnswer) -> Failure | None:
+def _relation(value: str, seen: TextReading, reading: ExtractedAnswer) -> Failure | None:
     relation = relation_to_gold(value, seen.gold)
-    if relation is Near.GROUP and "," not in seen.text[reading.start : reading.end]:
+    if relation is Resemblance.GROUP and "," not in seen.text[reading.start : reading.end]:
         return Failure.AFFIX
-    return None if relation is None else OF_SCORERS[relation]
+    return None if relation is None else CAUSE_OF_RELATION[relation]
 
 
 class ExplainedSample(NamedTuple):
     """A sample with its verdicts and the cause of each, in the order of the scorers.
 
-    A missing completion has no verdicts, one cause and no view.
+    A missing completion has no verdicts, one cause and no reading.
     """
 
     sample: Sample
     verdicts: tuple[Verdict, ...]
     causes: tuple[VerdictCause | None, ...]
-    view: View | None
+    reading: TextReading | None
 
 
 def explained_samples(
@@ -180,7 +180,7 @@ def explained_samples(
             missing = Cause(Failure.PROVIDER_ERROR, clip(sample.error, 200))
             yield ExplainedSample(sample, (), (VerdictCause(Side.SYSTEM, missing),), None)
             continue
-        seen = view(sample.text, sample.problem, sample.finish, changes, marks)
+        seen = read_text(sample.text, sample.problem, sample.finish, changes, marks)
         if seen.cause and sample.stored and (why := empty_cause(sample.stored)):
             seen = seen._replace(cause=seen.cause._replace(evidence="; ".join(why)))
         causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)

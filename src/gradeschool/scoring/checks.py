@@ -324,8 +324,8 @@ class AlikeTexts:
 class Checks:
     """The facts of one file.
 
-    Of the texts, the first FULL are examined and a spread of the others, which is another one of
-    each SPREAD and stands for these in `counts`, which are estimates then.
+    Examines the first FULL texts, then one text of every SPREAD, which counts SPREAD times; then
+    `counts` are estimates.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
 """Finds the problem of a sample.
 
-A question in the row decides, always; then an id, which means the dataset only if the user chose it
-or the texts are about its problems. A file with its own golds is never looked up by id.
+A question in the row decides, always; then an id, which is taken as the dataset's if the user gave
+-d or --id-base, or if the texts are about its problems; then the file's own gold. For a problem
+found by its id the dataset's gold counts, unless --columns names the gold.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from gradeschool.answers.failures import Failure
+from gradeschool.answers.failures import OF_ARITHMETIC, WITHOUT_ANSWER
 from gradeschool.datasets.files import FRESH
 from gradeschool.errors import InputError
 from gradeschool.percentages import percent, point_bounds, points
@@ -275,11 +275,6 @@ def _key(question: str) -> str:
 # (cut off, empty, a refusal). Arithmetic: a step is false ("12 * 34 = 418"), or the answer is
 # rounded. Reasoning: all others.
 ARITHMETIC, FORMAT, REASONING = "arithmetic", "format", "reasoning"
-OF_ARITHMETIC = frozenset({Failure.ARITHMETIC_SLIP, Failure.ROUNDING})
-WITHOUT_ANSWER = frozenset({
-    Failure.NO_RESPONSE, Failure.FILTERED, Failure.UNFINISHED_THINKING, Failure.TRUNCATED,
-    Failure.REFUSAL, Failure.CODE_ONLY, Failure.NO_NUMBER, Failure.NOT_STATED,
-})  # fmt: skip
 
 
 def with_misses(outcomes: Outcomes, table: ScoredTable) -> Outcomes:

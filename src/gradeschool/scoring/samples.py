@@ -63,8 +63,8 @@ def digest(text: str) -> int:
 class _Samples:
     """The digests of one problem's samples in one run, by sample number: 8 bytes for each.
 
-    texts: of the numbers 0, 1, 2, ... far: of numbers beyond a gap, and negative ones. known: all
-    digests, once a number was taken. free: the first number after all others.
+    texts: of the numbers 0, 1, 2, ... far: of numbers after a gap, and negative ones. known: the
+    set of all digests, from the first number that two texts have. free: the first number after all.
     """
 
     __slots__ = ("far", "free", "known", "texts", "unnumbered")

@@ -1,8 +1,8 @@
 """The scores of files in one pass: batches of samples -> outcomes -> rows -> counts -> scores.
 
-`score_sources` is the whole way. `score_batch` maps a batch of samples to rows without texts: here,
+`score_sources` runs all steps. `score_batch` maps a batch of samples to rows without texts: here,
 in other processes (`--jobs`) or in tasks of Ray (`scoring.cluster`). `_count_rows` adds the rows of
-one source up in bounded memory, and `score_counts` gives the figures of a run. `score_run` gives
+one source up in 8 bytes a sample, and `score_counts` gives the figures of a run. `score_run` gives
 the same figures for a run in memory.
 """
 
@@ -27,7 +27,7 @@ from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import Problem, several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
 from gradeschool.scoring.sources import Source, folder_notes
-from gradeschool.scoring.statistics import Interval, Share, share_of, wilson
+from gradeschool.scoring.statistics import Interval, share_of, share_of_single_samples
 from gradeschool.scoring.table import (
     BATCH,
     CORRECT,
@@ -424,8 +424,7 @@ def score_counts(run: str, n: int, counts: Mapping[Key, int], scorers: Sequence[
                 by_outcome[outcome] += times
         correct, wrong, no_answer, error = by_outcome
         if most == 1 and not error:
-            judged = len(column)
-            share = Share(correct, judged, correct / judged, wilson(correct, judged), judged)
+            share = share_of_single_samples(correct, len(column))
         else:
             tallies = {problem: [0, 0, 0] for problem in sizes}
             for outcome, (problem, _, times) in zip(column, rows, strict=True):

@@ -1,4 +1,4 @@
-"""Scorers by name, and the scored table: the only module that applies scorers to completions.
+"""Scorers by name, and the scored table: applies scorers to many completions.
 
 `ScorerSet` gives the outcomes of a completion under all its scorers, as one byte each. A
 `ScoredTable` contains them for a run in memory; `score.score_batch` takes the same bytes for files
@@ -84,8 +84,7 @@ def scorer_for(manifests: Sequence[Mapping[str, Any]], name: str | None = None) 
 class ScorerSet:
     """Scorers that are applied together to many completions.
 
-    Scorers with the same extraction and comparison are called once. An id may mean another problem
-    in the next file.
+    Scorers with the same extraction and comparison are called once.
     """
 
     def __init__(self, scorers: Sequence[Scorer]) -> None:
@@ -94,7 +93,7 @@ class ScorerSet:
         self.thinking_marks: Marks = ()
         self.calls_library = False
         self._reference_functions: list[Callable[[Problem], str]] = []
-        self._references: dict[str, tuple[Problem, References]] = {}  # by id, of the last problem
+        self._references: dict[str, tuple[Problem, References]] = {}  # by id, which files reuse
         # By extraction, by reference (an index) and comparison: the indices of their scorers.
         self._extractions: dict[Any, dict[tuple[int, Any], list[int]]] = {}
         for index, scorer in enumerate(scorers):

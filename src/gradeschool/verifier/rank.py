@@ -82,7 +82,7 @@ SCORES: dict[str, Callable[[Option], float]] = {
     VERIFIER: lambda option: option.score,
     LOGPROB: lambda option: option.logprob,
 }
-# The weight of a completion's vote.
+# The weight of a completion's vote, by its name in STRATEGIES.
 WEIGHTS: dict[str, Callable[[Option], float]] = {
     MAJORITY: lambda option: 1.0,
     "weighted": lambda option: option.score if option.score > 0 else LEAST_WEIGHT,
@@ -131,8 +131,7 @@ def pick(
 
     voters: numbers k of the verifier's best completions that vote; seed: of the random subsets.
     A vote goes to the answer with the largest sum of weights; a tie to the answer seen first, among
-    the verifier's best k to the one with the highest score. Votes of all subsets are over the same
-    random subsets.
+    the verifier's best k to the one with the highest score. All votes use the same random subsets.
     """
     options, count = case.options, len(case.options)
     sizes = sorted({n for n in ns if n < count} | {count})
@@ -171,9 +170,9 @@ def pick(
             scores = [score(option) for option in options]
             by_score = BEST if name == VERIFIER else name
             found[by_score] = [best_of(options, scores, n) for n in sizes]
-    ordered = {name: found[name] for kind in STRATEGIES for name in found
-               if name.partition(" ")[0] == kind}  # fmt: skip
-    return ProblemResult(case, sizes, ordered)
+    order = list(STRATEGIES)
+    names = sorted(found, key=lambda name: order.index(name.partition(" ")[0]))
+    return ProblemResult(case, sizes, {name: found[name] for name in names})
 
 
 def _elect(

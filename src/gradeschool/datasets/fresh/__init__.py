@@ -26,8 +26,11 @@ FORWARD: dict[str, Family] = {
         trade.trips, trade.wages,
     )
 }  # fmt: skip
-GUESSED = (trade.legs, trade.product, trade.sharing, trade.two_kinds)
-SEARCH: dict[str, Family] = {family.__name__: family for family in GUESSED}
+# Solved by trying values.
+SEARCH: dict[str, Family] = {
+    family.__name__: family
+    for family in (trade.legs, trade.product, trade.sharing, trade.two_kinds)
+}
 FAMILIES = FORWARD | SEARCH
 # Families about a person {A} where a stray fact about that person cannot be misread.
 WITH_ASIDES = frozenset((
