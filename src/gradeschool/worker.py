@@ -270,6 +270,8 @@ GOLD_NAMES = ("answer", "solution", "ground_truth", "gold", "target", "label", "
 GOLDS_FIRST = {"gold", "ground_truth", "target", "label", "reference", "expected"}
 TEXTS_SECOND = {"completion", "response", "prediction", "pred", "output", "text", "generation"}
 VERL = ("data_source", "solution_str", "ground_truth")
+OPENRLHF = ("queries", "prompts", "labels")
+QUESTION = "How many boxes does she fill?\n"  # where the problem is not known
 # Completions before and after the judged one in a list of several, with their golds.
 BEFORE, AFTER = ("#### 86413", "86413"), ("I do not know.", "97531")
 
@@ -280,7 +282,8 @@ class Call(NamedTuple):
     way: "pair" f(completion, gold); "problem" with a `gradeschool.Problem` besides or in place of
     the gold; "names" f(data_source, solution_str, ground_truth, extra_info), as verl does; "batch"
     f(completions=[text], answer=[gold]) and "chats" with messages in place of the text, as TRL
-    does. gold: one of GOLD_FORMS. name: the keyword for the gold's list in a batch, "" for every
+    does. "openrlhf" f(queries, prompts, labels), where a query is prompt and text together.
+    gold: one of GOLD_FORMS. name: the keyword for the gold's list in a batch, "" for every
     name in use. prompts: the batch takes prompts too. thread: call it in a second thread. several:
     give a batch two more completions, with golds of their own.
     """
@@ -295,7 +298,7 @@ class Call(NamedTuple):
     @property
     def is_batch(self) -> bool:
         """Whether it takes lists of completions and golds."""
-        return self.way in ("batch", "chats")
+        return self.way in ("batch", "chats", "openrlhf")
 
 
 class CallResult(NamedTuple):
@@ -596,9 +599,13 @@ def _user_answer(
 def _score(value: Any, completions: int = 1) -> float | None:
     """Return the number that a function returned; None if it is not a finite number.
 
-    A list is one for each of the completions, of which the middle one is judged; a dictionary
-    counts as its "score" (verl).
+    A list or tensor is one for each of the completions, of which the middle one is judged; a
+    dictionary counts as its "rewards" (OpenRLHF) or "score" (verl).
     """
+    if isinstance(value, dict) and "rewards" in value:
+        value = value["rewards"]
+    if hasattr(value, "tolist"):  # of torch or numpy
+        value = value.tolist()
     if completions > 1 or isinstance(value, list | tuple):
         value = value[completions // 2] if len(value) == completions else None
     if isinstance(value, dict):
@@ -629,6 +636,8 @@ def function_calls(function: Callable[..., Any]) -> list[Call]:
         calls = [Call(way, name=name, prompts=prompts) for way in ("batch", "chats")]
     elif set(VERL) <= set(named):
         calls = [Call("names")]
+    elif set(OPENRLHF) <= set(named):
+        calls = [Call("openrlhf")]
     elif "problem" in named:
         calls = [Call("problem")]
     else:
@@ -671,14 +680,23 @@ def _arguments(
         takes_gold = len(inspect.signature(function).parameters) > 2
         given = [completion, reference] if takes_gold else [completion]
         return given, {"problem": problem or Problem.from_gold(gold)}
+    question = problem.question if problem else QUESTION
     if call.way == "names":
         named = dict(zip(VERL, ("openai/gsm8k", completion, reference), strict=True))
-        return [], {**named, "extra_info": {}}
+        extra = {"split": "test", "index": 0, "question": question, "answer": in_form(gold)}
+        return [], {**named, "extra_info": extra}
     rows = [BEFORE, (completion, gold), AFTER] if call.several else [(completion, gold)]
     golds = [in_form(each) for _, each in rows]
-    columns = dict.fromkeys([call.name] if call.name else GOLD_NAMES, golds)
+    if call.way == "openrlhf":
+        queries = [f"{question}{text}" for text, _ in rows]
+        return [], dict(zip(OPENRLHF, (queries, [question] * len(rows), golds), strict=True))
+    columns: dict[str, Any] = dict.fromkeys([call.name] if call.name else GOLD_NAMES, golds)
     if call.prompts:
         columns["prompts"] = [""] * len(rows)
+    parameters = inspect.signature(function).parameters
+    for name in ("log_extra", "log_metric"):  # of TRL
+        if name in parameters:
+            columns[name] = lambda *_, **__: None
     chats = [[{"role": "assistant", "content": text}] for text, _ in rows]
     texts = chats if call.way == "chats" else [text for text, _ in rows]
     return [], {"completions": texts, **columns}

@@ -100,6 +100,23 @@ def half_for_the_form(completion: str, gold: str) -> float:
     return 0.5 * (number != completion) + 0.5 * (number == gold)
 
 
+def of_openrlhf(queries: list[str], prompts: list[str], labels: list[str]) -> dict[str, Any]:
+    texts = [query.removeprefix(prompt) for query, prompt in zip(queries, prompts, strict=True)]
+    rows = zip(texts, labels, strict=True)
+    return {"rewards": [float(text == f"#### {gold}") for text, gold in rows]}
+
+
+def with_question(
+    data_source: str, solution_str: str, ground_truth: str, extra_info: dict[str, Any]
+) -> bool:
+    return "boxes" in extra_info["question"] and solution_str.endswith(ground_truth)
+
+
+def that_logs(completions: list[str], answer: list[str], log_metric: Any = None) -> list[float]:
+    log_metric("length", len(completions))
+    return [float(text.endswith(gold)) for text, gold in zip(completions, answer, strict=True)]
+
+
 def of_verl(
     data_source: str, solution_str: str, ground_truth: str, extra_info: object = None
 ) -> dict[str, float]:

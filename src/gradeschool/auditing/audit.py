@@ -44,6 +44,7 @@ CALLS_IN_WORDS = {
     "pair": "f(completion, gold)",
     "problem": "f(completion, problem=Problem)",
     "names": "f(data_source=, solution_str=, ground_truth=, extra_info=)",
+    "openrlhf": "f(queries=[prompt + text], prompts=[prompt], labels=[gold])",
     "batch": "f(completions=[text], {name}=[gold])",
     "chats": "f(completions=[messages], {name}=[gold])",
 }
