@@ -644,8 +644,11 @@ def function_calls(function: Callable[..., Any]) -> list[Call]:
         try:
             signature.bind("completion", "gold")
         except TypeError:
+            keywords = (
+                " by keyword alone" if inspect.Parameter.KEYWORD_ONLY in kinds.values() else ""
+            )
             raise TypeError(
-                f"takes ({', '.join(named)}); wrap it in a function (completion, gold)"
+                f"takes ({', '.join(named)}){keywords}; wrap it in a function (completion, gold)"
             ) from None
         if named[0] in GOLDS_FIRST and named[1:2] and named[1] in TEXTS_SECOND:
             raise TypeError(

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from gradeschool.errors import require_packages
 from gradeschool.integrations.rewards import Grader
 
 # If decoding changed the prompt's beginning, its last characters say where the response begins.
@@ -26,6 +27,7 @@ def reward_func(
     A query in which `response` does not find its prompt has the reward 0, with a warning: the
     response cannot be told from the prompt, which may state an answer.
     """
+    require_packages("the reward for OpenRLHF", "local", "torch")
     import torch
 
     answers = [response(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]

@@ -15,6 +15,7 @@ from gradeschool.answers.parse import answer_part
 from gradeschool.answers.regions import unfinished_mark
 from gradeschool.completion import completion_text
 from gradeschool.errors import InputError
+from gradeschool.percentages import count
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, call_at_once, clip
@@ -117,7 +118,10 @@ class Grader:
             if isinstance(values, str):
                 raise InputError(f"the {name} are the text {clip(values)!r}; give a list")
         if len(completions) != len(golds):
-            raise InputError(f"{len(completions)} completions but {len(golds)} golds; give as many")
+            raise InputError(
+                f"{count(len(completions), 'completion')} but {count(len(golds), 'gold')}; "
+                "give as many"
+            )
         rows = zip(completions, golds, strict=True)
         if get_usable_scorer(self.scorer).extra:
             return call_at_once(self.grade, rows)
