@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool import Problem, judge
-from gradeschool.scoring.causes import explain_verdict, view
+from gradeschool.scoring.causes import explain_verdict, read_text
 from gradeschool.verdict import Outcome
 from tests.support.command import Command
 
@@ -112,7 +112,7 @@ def test_a_number_has_no_relation_to_the_gold(rewards: Path) -> None:
     for text, expected in (("It is 18.", "right answer missed: the function's own verdict"),
                            ("#### 19", "wrong value")):  # fmt: skip
         verdict = judge(text, problem, f"{rewards}:credit")
-        cause = explain_verdict(view(text, problem, None, {}), verdict)
+        cause = explain_verdict(read_text(text, problem, None, {}), verdict)
         assert str(cause) == expected
     assert cause is not None
 
