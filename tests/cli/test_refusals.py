@@ -17,6 +17,7 @@ KEY = "sk-secret-4815162342"
 MISTAKES = {
     f"eval -m {RECORDED} -d empty": "'empty' is a folder",
     f"eval -m {RECORDED} -d sampel": "did you mean sample?",
+    "eval --majority 3": "maj@k and pass@k have a command; see `gradeschool runs curve --help`",
     f"eval -m {RECORDED} -d fresh:-1": "'fresh:-1' names no fresh problems",
     f"eval -m {RECORDED} -d sample -n 0": "0 is not in the range",
     f"eval -m {RECORDED} -d sample --temperature nan": "'nan' is not a finite number",

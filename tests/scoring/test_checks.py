@@ -347,9 +347,12 @@ def test_rows_beyond_the_dataset_are_faults_in_order(tmp_path: Path) -> None:
     assert "beyond the 48 problems" in samples[-1].fault
 
 
-def test_golds_in_a_named_column_replace_the_datasets(tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_order", [False, True])
+def test_golds_in_a_named_column_replace_the_datasets(tmp_path: Path, in_order: bool) -> None:
     table = asked([wordy(each) for each in SAMPLE], ["5"] * 5 + BARE_TEXTS[5:])
-    named, notes = read(tmp_path, table, columns=({"gold": "gold"},))
+    if in_order:
+        table = [{**row, "question": None} for row in table]
+    named, notes = read(tmp_path, table, columns=({"gold": "gold"},), in_order=in_order)
     assert notes == []
     assert [sample.problem.gold for sample in named if sample.problem][:5] == ["5"] * 5
 

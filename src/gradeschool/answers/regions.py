@@ -1,7 +1,7 @@
 r"""Finds the part of a completion that counts, and the form of the whole.
 
-Excludes the thinking before it and the text that a model that was not stopped wrote after it, and
-blanks out code.
+Excludes the thinking before it and the text after it that a model wrote because nothing stopped it,
+and blanks out code.
 """
 
 from __future__ import annotations

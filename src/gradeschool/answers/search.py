@@ -30,7 +30,8 @@ def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 NO_DIGITS = "".join(map(chr, range(ord("0")))) + "".join(map(chr, range(ord("9") + 1, 128)))
 END = 64  # characters in which the last digit of most texts is
-# Several scorers need the same of a text. A batch of texts is scored by one scorer, then the next.
+# Scorers take a batch of 64 texts one after the other (`scoring.table.BATCH`); several scorers need
+# the same results.
 once_per_text = lru_cache(64)
 
 

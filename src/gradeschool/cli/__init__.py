@@ -15,7 +15,8 @@ from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.masking import masked_streams
 from gradeschool.reports.printable import printable, say
 
-AT_K = re.compile(r"pass.?(?:at|k)|maj|curve|at.?k", re.I)  # in options and commands
+# Options and commands for which people look that want maj@k and pass@k.
+AT_K = re.compile(r"\b(?:pass\W?(?:at\W?)?k?|maj|majority|curve|at\W?k)\b", re.I)
 # Group of --help -> verb -> its line; the command is `command` in gradeschool.cli.VERB.
 GROUPS = {
     "Evaluate": {
@@ -118,10 +119,11 @@ def _status(raised: BaseException) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":  # click 8.1 has no such class
             say(error.format_message(), err=True)
             return error.exit_code
-        words = " ".join(error.format_message().split()).rstrip(".").replace(". Did", "; did")
+        words = " ".join(error.format_message().split()).rstrip(".")
+        words = re.sub(r"\. \(?Did (you mean [^?]*\?)\)?", r"; did \1", words)
         path = error.ctx.command_path if error.ctx else "gradeschool"
-        if AT_K.search(words) and words.startswith("No such"):
-            path = "gradeschool runs curve"
+        if words.startswith("No such") and AT_K.search(wrong := words.partition("; did you")[0]):
+            words, path = f"{wrong}; maj@k and pass@k have a command", "gradeschool runs curve"
         elif "--expected" in words and words.startswith("No such option"):
             path = "gradeschool why"
         end = " S" if words.endswith("?") else "; s"

@@ -97,7 +97,7 @@ class FileVerb(Verb):
 def read_options(dataset: str | None) -> ReadOptions:
     """Return how the command's files are read: its own options, and the dataset of -d.
 
-    Raises InputError for a role that is none.
+    Raises InputError for an unknown role.
     """
     from gradeschool.formats.columns import parse_columns
     from gradeschool.formats.samples import ReadOptions

@@ -53,14 +53,15 @@ GOLDS = (
     *("expected_output", "correct_answer", "ideal", "reference_answer", "reference"),
     *("references", "true_answer", "gold_label", "label", "labels"),
 )
-# Other names are those of golds if they have one of these words, no word but the others ...
+# Other names are those of golds if they have one of GOLD_WORDS, no word that is not in BESIDE_GOLD,
+# and the values are golds.
 GOLD_WORDS = {"gold", "golden", "target", "truth", "expected"}
 BESIDE_GOLD = GOLD_WORDS | {
     *("answer", "answers", "ans", "final", "correct", "true", "ground", "reference"),
     *("solution", "response", "output", "result"),
     *("label", "number", "numeric", "int", "parsed", "text", "platinum", "gsm", "gsm8k"),
     *("math", "test", "dataset", "original", "raw", "clean", "value"),
-}  # ... and the values are golds
+}
 WEAK_GOLDS = ("answer", "final_answer", "solution", "answers")
 IDS = (
     *("id", "index", "idx", "question_id", "problem_id", "doc_id", "task_id", "example_id"),

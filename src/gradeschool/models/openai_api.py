@@ -57,7 +57,8 @@ SAMPLING = ("temperature", "top_p", "seed")
 ERROR_FIELDS = ("error", "errors", "message", "detail", "msg", "loc", "param", "code", "type")
 
 TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
-# Of these, the ones that say nothing about the request: too much at a time, or a gateway's.
+# Of these, the ones that say nothing about the request: of a gateway (502, 504), and of a busy
+# server (the others, as in `runs.send.OVERLOADED`).
 BUSY_OR_GATEWAY_STATUSES = {429, 502, 503, 504, 529}
 LONGEST_RETRY_AFTER = 120.0
 SECONDS = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{0,15})?)\s*")

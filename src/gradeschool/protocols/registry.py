@@ -22,9 +22,10 @@ each = [{year = "24"}, {year = "25"}]
 source = "{tasks}/aime/aime{year}.yaml"
 temperature = "server"                 # the server's own
 
-each: one protocol for each row, whose fields count as well; "mgsm" for the languages of MGSM. A
-text may name the file's own texts, the values of the row, and {summary} of the base, in braces. In
-`rows` and `fields`, a text is the name of an object of the package. Decoding is greedy by default.
+each: a list of tables; each makes one protocol and adds its entries to the settings; "mgsm" for the
+languages of MGSM. A text may name the file's own texts, the values of that table, and {summary} of
+the base, in braces. In `rows` and `fields`, a text is the name of an object of the package.
+Decoding is greedy by default.
 """
 
 from __future__ import annotations

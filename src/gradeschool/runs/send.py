@@ -52,10 +52,11 @@ class ConcurrencyLimiter:
     """The number of requests that may be in flight, `limit`.
 
     highest: the user's number; the limit starts there and never exceeds it. None starts with 16 and
-    doubles up to 256 while doubling makes answers arrive faster. A 429, a 5xx or a timeout halves
-    the limit, once for all requests in flight at that time; it then grows by an eighth for each
-    round of answers. A server's `Retry-After` delays only the request that got it, which still
-    counts as in flight, so that one very long wait does not stop a run.
+    doubles up to 256 while doubling makes answers arrive faster. A 429, 503, 529 or
+    `Retry-After` halves the limit at any try, another 5xx or a timeout at the first, once for all
+    requests in flight at that time; it then grows by an eighth for each round of answers. A
+    server's `Retry-After` delays only the request that got it, which still counts as in flight, so
+    that one very long wait does not stop a run.
     """
 
     def __init__(
@@ -228,7 +229,7 @@ class Budget:
 
 
 class Dispatcher:
-    """Sends requests to a model, as many at a time as its `ConcurrencyLimiter` allows.
+    """Sends requests to one model, as many at a time as its `ConcurrencyLimiter` allows.
 
     record: called once for each request, with its completion or its error. connections: the highest
     number in flight, None to adapt it. budget: asked before each request; if it cannot afford one

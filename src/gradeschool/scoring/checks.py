@@ -40,7 +40,7 @@ READ = 6000  # characters of a text; base models run on into further questions
 SHORT, LETTERS = 300, 60  # characters of texts that are compared, of what is compared
 FEW_LETTERS = 12  # beside a number, these say nothing
 MOST_KINDS = 10_000  # of short texts
-MANY_ALIKE, MANY_EQUAL = 0.05, 0.15  # share of such texts, and of equal ones, that is said
+MANY_ALIKE, MANY_EQUAL = 0.05, 0.15  # share of such texts, and of equal ones, to warn of
 ABOUT = 0.35  # share of a question's words in a text that is about it
 STRANGE = 0.25  # a text with fewer may be about another problem
 WORDY = 14  # different words
@@ -350,8 +350,8 @@ class Checks:
         self.lengths: Counter[int] = Counter()
         # By run and what they have in common.
         self.filled: defaultdict[tuple[str, str], _Filled] = defaultdict(_Filled)
-        # Of rows without a run and a number of the sample: the first problem, and those before it
-        # stands again behind others.
+        # For rows that name neither run nor sample: the first problem, the last one, and how many
+        # samples came before each return of the first.
         roles = columns.roles.keys() if columns else {"run"}
         self.is_bare = not roles & {"run", "sample"}
         self.first: Problem | None = None

@@ -120,15 +120,15 @@ class Matcher:
     def find(self, reference: Reference) -> Problem:
         """Return the problem that a row refers to; raises InputError if there is none."""
         id, question, gold = reference.id, reference.question, reference.gold
+        problem: Problem | None
         if reference.order is not None:
             if reference.order >= len(self.problems):
                 raise InputError(
                     f"is beyond the {len(self.problems)} problems of {self.name!r}; leave "
                     "--in-order out, or give another -d"
                 )
-            return self.problems[reference.order]
-        problem: Problem | None
-        if question is not None:
+            problem = self.problems[reference.order]
+        elif question is not None:
             problem = self._asked(question, reference)
             if problem is None and gold is not None:
                 is_remark = reference.turns and not any(map(str.isdigit, question))

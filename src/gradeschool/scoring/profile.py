@@ -34,7 +34,7 @@ GROUPED_BY = "perturbation"  # the fact about a variation that groups the proble
 LEVEL = 0.05
 # Sets and perturbations that change a problem but not its difficulty.
 AS_DIFFICULT = frozenset({"gsm-symbolic", "numerical substitution", "problem understanding"})
-TOO_WIDE = 10.0  # points: a loss that a model without memorised problems does not have
+TOO_WIDE = 10.0  # points; if a larger loss is not excluded, the problems are too few
 
 
 class LossPart(NamedTuple):

@@ -95,6 +95,8 @@ class Source:
                 problems += f" ({DEFAULT_DATASET!r} is not here to compare their golds)"
         elif has_golds and not by_id:
             problems += " by their questions, else the file's own"
+        elif has_golds and not own_golds:
+            problems += ", with its golds, not the file's"
         counted = f" (ids from {base})" if base else ""
         kind = str(columns or file.reader.kind)
         if file.reader.lm_eval is not None:
