@@ -212,7 +212,7 @@ def test_golds_in_other_rows_are_refused(tmp_path: Path, first: int, shift: int)
         for index, (problem, gold) in enumerate(zip(problems, golds, strict=True))
     ]
     with pytest.raises(
-        InputError, match=r"answers are the gold of the problem . places? (before|after) "
+        InputError, match=r"answers equal the gold of the problem . places? (before|after) "
     ):
         read(tmp_path, table)
 

@@ -383,7 +383,7 @@ class TextForm(NamedTuple):
     thinking: bool
 
 
-NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields above
+FORM_NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields above
 
 
 def form_of(

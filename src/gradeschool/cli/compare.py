@@ -102,13 +102,13 @@ def command(
     manifests = [run.manifest for run in chosen]
     if scorer is None:
         cli.warn_of_own_scorer(manifests)
-    judge = scorer_for(manifests, scorer)
+    applied = scorer_for(manifests, scorer)
     names = [mapping(manifest.get("protocol")).get("name") for manifest in manifests]
     protocols = [str(name) for name in dict.fromkeys(names) if name]
     if len(protocols) > 1:
         cli.warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
-    outcomes = [outcomes_of(ScoredTable(run.run, [judge])) for run in chosen]
+    outcomes = [outcomes_of(ScoredTable(run.run, [applied])) for run in chosen]
     if common:
         for outcome in outcomes:
             if outcome.unjudged_problems:
@@ -136,17 +136,17 @@ def command(
             for outcome in outcomes
         ]
         cli.print_json({
-            "scorer": judge.name,
+            "scorer": applied.name,
             "runs": rows,
             "comparisons": [comparison.as_json() for comparison in comparisons],
             "thresholds": [threshold._asdict() for threshold in thresholds],
         })  # fmt: skip
     else:
         own_ids = file_ids([chosen[0].run])
-        print_comparison(outcomes, comparisons, judge.name, cli.stdout_console(), own_ids)
+        print_comparison(outcomes, comparisons, applied.name, cli.stdout_console(), own_ids)
         for threshold in thresholds:
             say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")
-    failing = cli.warn_of_scorer_errors(outcomes, judge.name)
+    failing = cli.warn_of_scorer_errors(outcomes, applied.name)
     faults = cli.warn_of_faults(sum(run.run.faults for run in chosen))
     if any(not threshold.met for threshold in thresholds):
         sys.exit(1)

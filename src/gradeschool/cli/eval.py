@@ -354,7 +354,7 @@ def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
 
 
 def _remarks(evaluation: Evaluation, manifest: dict[str, Any]) -> list[str]:
-    """Return what is said of a run beside its score: cut texts, the judge, the looks of --until."""
+    """Return the remarks on a run: cut texts, the judge, the looks of --until."""
     from gradeschool.formats.own_run import cut_by_server, stored_completions
     from gradeschool.reports.measured import truncation_advice
 

@@ -46,7 +46,7 @@ class Model:
     name: for people and file names. identity: everything that determines the answers (provider,
     model name, address); it is part of every key, and never contains a secret. connections: the
     number of requests that it takes at a time, None to adapt the number to the server. remark: what
-    `facts` found that is to be said before the first request.
+    `facts` found to show before the first request.
     """
 
     name: str

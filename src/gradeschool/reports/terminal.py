@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console, OverflowMethod
 from rich.table import Table
 
-from gradeschool.answers.regions import NAMES
+from gradeschool.answers.regions import FORM_NAMES
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import (
     accuracy_words,
@@ -163,7 +163,7 @@ def run_name(run: str, width: int = NAME_WIDTH) -> str:
 def _forms(score: RunScore) -> list[str]:
     """Return the shares of completions that are empty, cut off or run on, and uneven samples."""
     forms = score.forms
-    named = zip(NAMES, forms[1:], strict=True) if forms else ()
+    named = zip(FORM_NAMES, forms[1:], strict=True) if forms else ()
     facts = [f"{percent(n / forms.n, 1)} {name}" for name, n in named if forms and n]
     if score.samples:
         fewest, most = score.samples

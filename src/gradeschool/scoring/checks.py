@@ -291,7 +291,7 @@ class AlikeTexts:
     def __init__(self, file: str) -> None:
         self.file = file
         self.n = 0
-        # By their letters: the number of texts and of right ones, an example, the share to be said.
+        # By their letters: the number of texts and of right ones, an example, the share to warn of.
         self._kinds: dict[str, tuple[int, int, str, float]] = {}
 
     def add(self, samples: Sequence[Sample]) -> None:
@@ -814,7 +814,7 @@ class Checks:
             )
             if not are_texts:
                 said = (
-                    f"answers are the gold of the problem {steps} their own, and not their own: "
+                    f"answers equal the gold of the problem {steps} their own, not their own: "
                     "are the golds in the right rows? Correct them"
                 )
             raise InputError(

@@ -28,7 +28,7 @@ class Run:
     """The samples of one run, in the order of the file; `faults` counts unusable rows.
 
     dataset: the name of the dataset of its problems, OWN_PROBLEMS for the file's own, "" if
-    unknown. notes: what is to be said of the file with every figure of the run.
+    unknown. notes: remarks on the file, shown with every figure of the run.
     """
 
     name: str

@@ -18,7 +18,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.answers.regions import NAMES, Marks, committed_region, is_truncated
+from gradeschool.answers.regions import FORM_NAMES, Marks, committed_region, is_truncated
 from gradeschool.atomic import replacing, require_new, writing_output
 from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.errors import GradeschoolError, InputError, require_packages
@@ -41,7 +41,7 @@ from gradeschool.scoring.table import (
 NO_FORM = 255
 REMOVED = b"\xff"  # GSM8K-Platinum removed the problem
 AHEAD = 2  # batches for each process: one being scored, one waiting
-Key = tuple[str, bytes, int, bytes, bool | None]  # problem, outcomes, form, revised, flag
+RowKind = tuple[str, bytes, int, bytes, bool | None]  # problem, outcomes, form, revised, flag
 
 
 class ScoredRow(NamedTuple):
@@ -50,7 +50,7 @@ class ScoredRow(NamedTuple):
     run: as in the file, "" if the row does not say. problem: its id, None if the row cannot be
     used. sample: as in the file, UNNUMBERED for none. error: why there is no text. fault: why the
     row cannot be used. flag: the file's own verdict. digest: of the text, never 0. outcomes: a byte
-    for each scorer, empty without a text. form: a bit for each of `regions.NAMES`, NO_FORM if
+    for each scorer, empty without a text. form: a bit for each of `regions.FORM_NAMES`, NO_FORM if
     unknown. revised: outcomes under the gold of GSM8K-Platinum where it differs, or REMOVED.
     """
 
@@ -77,6 +77,7 @@ def score_batch(
 ) -> list[ScoredRow]:
     """Return a row for each sample, in their order."""
     rows, marks = [], scorers.thinking_marks
+    # `once_per_text` remembers as many texts: `_form_bits` finds what the scorers have computed.
     for start in range(0, len(samples), BATCH):
         batch = samples[start : start + BATCH]
         pairs = [(each.text, each.problem) for each in batch if each.problem and not each.error]
@@ -103,7 +104,7 @@ def score_batch(
 
 
 def _form_bits(text: str, finish: str, problem: Problem, marks: Marks) -> int:
-    """Return the form of a text, a bit for each of `NAMES`."""
+    """Return the form of a text, a bit for each of `FORM_NAMES`."""
     region = committed_region(text, problem.question, tuple(marks))
     is_empty = not text or text.isspace()
     return is_empty + 2 * is_truncated(text, finish) + 4 * region.ran_on + 8 * region.thinking
@@ -194,7 +195,7 @@ def score_by_names(
 
 @dataclass
 class _RunCounts:
-    """The rows of one run by `Key`.
+    """The rows of one run by `RowKind`.
 
     n: counted rows, unusable ones included. repeated: rows without a sample number that repeat
     another of their problem, which count if the run turns out to be sampled.
@@ -202,8 +203,8 @@ class _RunCounts:
 
     n: int = 0
     faults: int = 0
-    counts: Counter[Key] = field(default_factory=Counter)
-    repeated: Counter[Key] = field(default_factory=Counter)
+    counts: Counter[RowKind] = field(default_factory=Counter)
+    repeated: Counter[RowKind] = field(default_factory=Counter)
 
 
 def _count_rows(
@@ -369,7 +370,7 @@ class RunScore:
 
 def score_run(table: ScoredTable) -> RunScore:
     """Return the scores of a run in memory under every scorer of its table."""
-    counts: Counter[Key] = Counter()
+    counts: Counter[RowKind] = Counter()
     for sample, problem, outcomes in zip(table.samples, table.problems, table.outcomes,
                                          strict=True):  # fmt: skip
         form = _form_bits(sample.text, sample.finish, problem, table.scorers.thinking_marks)
@@ -377,7 +378,9 @@ def score_run(table: ScoredTable) -> RunScore:
     return score_counts(table.run.name, len(table.run.samples), counts, table.scorers.names)
 
 
-def score_counts(run: str, n: int, counts: Mapping[Key, int], scorers: Sequence[str]) -> RunScore:
+def score_counts(
+    run: str, n: int, counts: Mapping[RowKind, int], scorers: Sequence[str]
+) -> RunScore:
     """Return the score of a run from its rows.
 
     n: all rows; those that are not in `counts`, or have no outcomes there, are errors.
@@ -386,7 +389,7 @@ def score_counts(run: str, n: int, counts: Mapping[Key, int], scorers: Sequence[
     rows: list[tuple[str, bytes, int]] = []
     forms: Counter[int] = Counter()
     flags: Counter[tuple[bool, bytes]] = Counter()
-    revised_counts: Counter[Key] = Counter()
+    revised_counts: Counter[RowKind] = Counter()
     is_revised, removed = False, 0
     for (problem, outcomes, form, revised, flag), times in counts.items():
         is_revised |= bool(revised)
@@ -450,9 +453,9 @@ def score_counts(run: str, n: int, counts: Mapping[Key, int], scorers: Sequence[
             )  # fmt: skip
     shown_forms = None
     if forms:
-        of_form = [0] * len(NAMES)
+        of_form = [0] * len(FORM_NAMES)
         for bits, times in forms.items():
-            for place in range(len(NAMES)):
+            for place in range(len(FORM_NAMES)):
                 of_form[place] += times * (bits >> place & 1)
         shown_forms = Forms(forms.total(), *of_form)
     return RunScore(
@@ -519,7 +522,7 @@ def verdict_table(
 
         def write(source: str, rows: Sequence[ScoredRow]) -> None:
             for row in rows:
-                form = ", ".join(name for i, name in enumerate(NAMES) if row.form >> i & 1)
+                form = ", ".join(name for i, name in enumerate(FORM_NAMES) if row.form >> i & 1)
                 outcomes = row.outcomes or [ERROR] * len(scorers)
                 fields = {
                     "source": source,
