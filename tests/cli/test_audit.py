@@ -33,7 +33,7 @@ def test_a_scorer_with_faults_ends_with_1_and_shows_the_smallest_example(
     assert re.search(r"\n suffix +([\d,]+) of \1 +'11' +1 ", ended.out)
     assert "false accept  wrong answers that pass" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 100
-    assert ended.err == ""
+    assert all(" done" in line for line in ended.err.splitlines())  # progress, on a slow machine
 
 
 @pytest.mark.slow

@@ -240,12 +240,11 @@ def spread_lines(
         f"--scorer '{high.scorer}' '{low.scorer}'"
     )
     where = f"In {run_name(score.run)} the" if len(scores) > 1 else "The"
-    if not gap[0] and gap[1]:
-        return [f"{where} {named} give the same accuracy, but not the same verdicts:", explained]
     if not gap[0]:
         fails = any(each.accuracy_bounds for each in score.scorers if each.scorer in comparable)
-        besides = " but for the completions on which one of them fails" if fails else ""
-        return [f"The {named} give the same accuracy{besides}."]
+        besides = " where both have a verdict" if fails else ""
+        same = f"{where} {named} give the same accuracy{besides}"
+        return [f"{same}, but not the same verdicts:", explained] if gap[1] else [f"{same}."]
     return [
         f"{where} {named} are up to {100 * gap[0]:.1f} points apart: {high.scorer} "
         f"{accuracy_text(high)}, {low.scorer} {accuracy_text(low)}. Why:",
