@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradeschool.completion import completion_text
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.integrations import verl
-from gradeschool.integrations.rewards import LONGEST, Grader, Reward, _unreadable, completion_text
+from gradeschool.integrations.rewards import LONGEST, Grader, Reward, _unreadable
 from gradeschool.integrations.trl import reward
 from gradeschool.verdict import Outcome
 
