@@ -58,6 +58,7 @@ def test_wrong_options_are_one_sentence(gradeschool: Command, arguments: Sequenc
     assert len(result.err.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_the_command_quietly() -> None:
     command = shlex.join([str(SCRIPT), "protocols", "prompts", "zero-shot/chat", "-d", "fresh:1"])
     result = subprocess.run(

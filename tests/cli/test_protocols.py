@@ -87,6 +87,7 @@ def test_without_the_data_everything_but_the_prompt_is_shown(
     assert "HF_HUB_OFFLINE forbids" in target.err
 
 
+@pytest.mark.slow
 def test_the_list_is_narrowed_by_words(gradeschool: Command) -> None:
     results = gradeschool("protocols", "list", "verl", "strict", "--json").json()
     assert [scorer["name"] for scorer in results["scorers"]] == ["verl/gsm8k/strict"]

@@ -168,6 +168,7 @@ def run(model: Model, folder: Path, until: float) -> package.Scores:
 PROBLEMS = ",".join(str(number) for number in range(1, 251))
 
 
+@pytest.mark.slow
 def test_a_run_stops_when_its_interval_is_narrow_and_resumes(model: Model, tmp_path: Path) -> None:
     first = run(model, tmp_path / "run", 24)
     manifest = json.loads((tmp_path / "run" / "run.json").read_text())

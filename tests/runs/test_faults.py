@@ -139,6 +139,7 @@ def test_a_server_that_fails_everything_is_given_up_and_what_it_said_is_shown(
     assert len(server.requests) < 200
 
 
+@pytest.mark.slow
 def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(tmp_path: Path) -> None:
     ends: list[float] = []
     early: list[ReceivedRequest] = []

@@ -284,6 +284,7 @@ def test_a_run_stops_at_its_cost_and_goes_on_with_more(
     assert fields["cost"] == {"dollars": 40.0, "price": [0.0, 200_000.0]}
 
 
+@pytest.mark.slow
 def test_a_cost_that_ends_at_a_look_of_until_stops_the_run(
     gradeschool: Command, tmp_path: Path
 ) -> None:
