@@ -88,8 +88,8 @@ def last_number(text: str) -> str:
     return normalize(f"-{numbers[-1]}" if end[place - 1 : place] == "-" else numbers[-1])
 
 
-def has_number(text: str, gold: str) -> bool:
-    """Return whether a number of a short text is the gold, which no failure of a server has."""
+def has_gold(text: str, gold: str) -> bool:
+    """Return whether a short text has the gold among its numbers; no failure of a server has it."""
     return _normalized(gold) in map(normalize, NUMBER.findall(text))
 
 
@@ -263,11 +263,8 @@ class _Filled:
             return
         self._last = value, problem
         n, first, _ = self._open
-        continues = (
-            value is not None
-            and before is not None
-            and value == (before + self._step if self._step else before)
-        )
+        known = value is not None and before is not None
+        continues = known and value == (before + self._step if self._step else before)
         self._open = (n + 1, first, row) if continues else (1, row, row)
         self.longest = max(self.longest, self._open, key=itemgetter(0))
 
@@ -300,7 +297,7 @@ class AlikeTexts:
             if sample.problem is not None and not sample.error:
                 self.n += 1
                 if len(sample.text) <= SHORT:
-                    self.count(sample.text, has_number(sample.text, sample.problem.gold))
+                    self.count(sample.text, has_gold(sample.text, sample.problem.gold))
 
     def count(self, text: str, is_right: bool, weight: int = 1) -> None:
         """Count a short text; weight: the number of texts for which it stands."""
@@ -477,7 +474,7 @@ class Checks:
             self.lost.add(0, 1.0)
             counts["away"] += 1
         if len(sample.text) <= SHORT:
-            self.alike.count(sample.text, has_number(sample.text, problem.gold), weight)
+            self.alike.count(sample.text, has_gold(sample.text, problem.gold), weight)
         counts["wordy"] += weight * (len(words) >= WORDY)
         is_known = problem.question and problem.id in self.matcher.places
         if is_known and len(words) >= WORDY and share < STRANGE:
