@@ -211,10 +211,11 @@ def whole_recipe(preset: Preset) -> Stages:
         recipe.greedy(control)
         recipe.scored(control, generator=control)
         recipe.curve("verifier")
-        if other := preset.other_level:
-            recipe.scored(recipe.verifier(other, level=other))
         for model in (generator, verifier) if preset.gguf else ():
             recipe.add(f"{model}.gguf", f"verifier export {model}", {})
+    if other := preset.other_level:  # last, as it is only beside the others
+        recipe = Recipe(preset, preset.seeds[0], stages)
+        recipe.scored(recipe.verifier(other, level=other))
     return stages
 
 
