@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from gradeschool import evaluate
-from gradeschool.cli.view import RunViewer
 from gradeschool.errors import InputError
+from gradeschool.reports.viewer import RunViewer
 from tests.support.recorded_run import accuracy
 from tests.support.recorded_run import run as run  # a fixture
 from tests.support.view import View

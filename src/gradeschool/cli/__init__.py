@@ -1,4 +1,4 @@
-"""The command line: one module for each verb, imported when it runs."""
+"""The command line: the module of a verb is imported when it runs."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from gradeschool.reports.printable import printable, say
 
 # Options and commands for which people look that want maj@k and pass@k.
 AT_K = re.compile(r"\b(?:pass\W?(?:at\W?)?k?|maj|majority|curve|at\W?k)\b", re.I)
-# Group of --help -> verb -> its line; the command is `command` in gradeschool.cli.VERB.
+# Group of --help -> verb -> its line; the command is `VERB_command` in gradeschool.cli.VERB.
 GROUPS = {
     "Evaluate": {
         "eval": "Evaluate models: store their completions and score them.",
@@ -45,6 +45,9 @@ GROUPS = {
         "data": "List, fetch and generate datasets.",
     },
 }
+# The verbs that share a module.
+MODULES = {"doctor": "runs", "why": "compare", "report": "results", "view": "results",
+           "export": "results"}  # fmt: skip
 VERBS = {verb: line for group in GROUPS.values() for verb, line in group.items()}
 
 
@@ -61,8 +64,8 @@ class LazyGroup(click.Group):
             return None
         if cmd_name not in VERBS:
             raise UnknownNameError("command", cmd_name, [*VERBS, "runs curve"])
-        command = import_module(f"gradeschool.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)  # noqa: S101
+        module = import_module(f"gradeschool.cli.{MODULES.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -34,7 +34,7 @@ STYLES = {"false-accept": "bold red", "false-reject": "bold yellow"}
 @option("--longest", COUNT, "Length of the longest hostile text, in characters.", default=1000000)
 @option("--seed", int, "Seed of the random golds.", default=0)
 @cli.json_option
-def command(
+def audit_command(
     function: str | None, scorer: str | None, allow: tuple[str, ...], threshold: float,
     longest: int, seed: int, as_json: bool,
 ) -> None:  # fmt: skip

@@ -20,11 +20,11 @@ output_option = click.option(
 
 
 @click.group(cls=cli.VerbGroup)
-def command() -> None:
+def data_command() -> None:
     """List, fetch and generate datasets."""
 
 
-@command.command("list")
+@data_command.command("list")
 @cli.json_option
 def list_command(as_json: bool) -> None:
     """List the named datasets and where each one is stored."""
@@ -50,7 +50,7 @@ def list_command(as_json: bool) -> None:
     say("\nfresh:SEED generates new problems: `gradeschool data generate --help`")
 
 
-@command.command("fetch")
+@data_command.command("fetch")
 @click.argument("names", nargs=-1, required=True)
 def fetch_command(names: tuple[str, ...]) -> None:
     """Fetch datasets from their origin, and verify those that are here already.
@@ -67,7 +67,7 @@ def fetch_command(names: tuple[str, ...]) -> None:
         say(f"{source.name}: {file.where}, {file.path}")
 
 
-@command.command("generate")
+@data_command.command("generate")
 @option("--seed", click.IntRange(0, cli.MOST_SEED), "Seed; the same seed gives the same problems.",
         default=1)  # fmt: skip
 @option("-n --limit count", click.IntRange(1, 1_000_000), "Number of problems; a smaller number "
@@ -110,12 +110,12 @@ def _write_lines(output: Path | None, lines: str) -> None:
         part.write_bytes(lines.encode("ascii"))
 
 
-@command.command("right", cls=cli.FileVerb)
+@data_command.command("right")
 @click.argument("run", metavar="RUN")
-@cli.dataset_option
+@cli.reading_options
 @option("--with others", str, "Print the problems of this dataset first, with their own solutions.",
         multiple=True, metavar="DATASET")  # fmt: skip
-def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> None:
+def right_command(run: str, others: tuple[str, ...]) -> None:
     """Print the correct completions of a run as problems.
 
     This is rejection sampling. Prints a JSON line for each, with the completion as the solution,
@@ -129,9 +129,9 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     from gradeschool.scoring.candidates import read_candidates
     from gradeschool.scoring.sources import check_sources
 
-    check_sources([run], cli.read_options(dataset))
+    check_sources([run], cli.read_options())
     added = {name: load_dataset(name) for name in others}
-    runs = read_candidates(run, cli.read_options(dataset), cli.warn)
+    runs = read_candidates(run, cli.read_options(), cli.warn)
     rows: dict[tuple[str, str, str], None] = {}  # each different text of a problem once
     for problem, candidates in (each for run in runs for each in run.answered):
         for text in (each.text for each in candidates if each.right):
@@ -151,7 +151,7 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
     cli.warn(f"{len(rows)} correct completions of {run}{unusable}")
 
 
-@command.command("label-steps")
+@data_command.command("label-steps")
 @click.argument("run", metavar="RUN")
 @option("--form", ("gradeschool", "trl"), "Form of the rows: gradeschool's, or that of a trainer "
         "or dataset.", default="gradeschool")  # fmt: skip
@@ -159,11 +159,10 @@ def right_command(run: str, dataset: str | None, others: tuple[str, ...]) -> Non
 @option("--rollouts", COUNT, "Label by K continuations of each step, for any dataset; needs -m.",
         metavar="K")  # fmt: skip
 @option("-m --model", str, "Model that continues the steps.", metavar="PROVIDER/NAME")
-@cli.dataset_option
+@cli.reading_options
 def label_steps_command(
-    run: str, form: str, output: Path | None, rollouts: int | None, model: str | None,
-    dataset: str | None,
-) -> None:  # fmt: skip
+    run: str, form: str, output: Path | None, rollouts: int | None, model: str | None
+) -> None:
     """Find the first wrong step of each solution.
 
     RUN is a run folder or a sample file on fresh problems, whose solutions contain every true
@@ -180,9 +179,9 @@ def label_steps_command(
     require_new(output)
     if (rollouts is None) != (model is None):
         raise InputError("--rollouts and -m belong together; give both or none")
-    check_sources([run], cli.read_options(dataset))
+    check_sources([run], cli.read_options())
     labelled: list[dict[str, Any]] = []
-    for each in read_candidates(run, cli.read_options(dataset), cli.warn):
+    for each in read_candidates(run, cli.read_options(), cli.warn):
         labelled += label_run(each, model, rollouts or 0)
     counts = count_labels(labelled)
     rows = filter(None, map(trl_row, labelled)) if form == "trl" else labelled

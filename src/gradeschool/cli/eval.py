@@ -138,7 +138,7 @@ config_option = click.option(
         "repeated.", multiple=True)  # fmt: skip
 @cli.quiet_option
 @cli.json_option
-def command(
+def eval_command(
     models: tuple[str, ...],
     protocols: tuple[str, ...],
     dry_run: bool,

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle
-from pathlib import Path
 from string import ascii_uppercase as LETTERS
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,7 +63,7 @@ class Case(NamedTuple):
         return all(verdict.outcome is Outcome.ERROR for verdict in self.verdicts)
 
 
-@click.command(cls=cli.FileVerb)
+@click.command(cls=cli.Verb)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
 @cli.scorers_option("the run's own scorer, else gradeschool/reader")
 @cli.marks_option
@@ -75,11 +74,11 @@ class Case(NamedTuple):
                    "scorer's.")  # fmt: skip
 @option("-n --limit", click.IntRange(min=0), "Completions to show, taken from each cause in turn.",
         default=10)  # fmt: skip
-@cli.dataset_option
+@cli.reading_options
 @cli.json_option
-def command(
+def explain_command(
     arguments: tuple[str, ...], scorers: tuple[str, ...], thinking_marks: tuple[str, ...],
-    problem: str | None, flags: bool, limit: int, dataset: str | None, as_json: bool,
+    problem: str | None, flags: bool, limit: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Show why completions are right or wrong: extracted answer, verdict and cause.
 
@@ -91,33 +90,26 @@ def command(
     Example: gradeschool explain runs/mine --scorer openai/2021 multi-pattern
     """
     from gradeschool.datasets.files import OWN_PROBLEMS
-    from gradeschool.datasets.platinum import label_changes
-    from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.terminal import quoted, run_name
-    from gradeschool.scoring.causes import Side, explained_samples
+    from gradeschool.scoring.causes import Side, explained_samples, label_changes_for
     from gradeschool.scoring.samples import file_ids
-    from gradeschool.scoring.sources import choose_runs, open_sources, split_run
-    from gradeschool.scoring.table import ScoredTable, choose_scorers, scorer_for
+    from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.table import ScoredTable, choose_scorers
 
     files, names = cli.files_and_scorers(arguments, scorers, thinking_marks)
     if len(files) > 1:
         raise InputError(f"explain reads one file at a time, not {', '.join(map(repr, files))}")
-    path = Path(split_run(files[0])[0])
-    if names or (problem is not None and not flags):
-        chosen = choose_scorers(names)
-    else:
-        chosen = [scorer_for([manifest_of(path)])]
-        cli.warn_of_own_scorer([manifest_of(path)])
+    chosen = choose_scorers(names) if names or (problem is not None and not flags) else []
     if flags and len(chosen) > 1:
         raise InputError(f"--flags compares the file with one scorer, not {len(chosen)}")
 
-    runs = [each.run for each in choose_runs(files, cli.read_options(dataset), cli.warn)]
-    [source] = open_sources([str(path)], cli.read_options(dataset), lambda message: None)
-    ids = file_ids(runs)
+    sources = choose_runs(files, cli.read_options(), cli.warn)
+    runs = [source.run for source in sources]
+    chosen = chosen or [cli.scorer_of_runs(sources, None)]
     total, faults = sum(len(run.samples) for run in runs), sum(run.faults for run in runs)
     differing, cases = len(chosen) > 1 and problem is None, []
     for run in runs:
-        changes = label_changes(source.dataset.problems, run.problems())
+        changes = label_changes_for(run)
         if problem is not None:
             kept = [
                 each for each in run.samples
@@ -185,18 +177,16 @@ def command(
     if as_json:
         cli.print_json({**fields, "differ" if differing else "cases": list(map(_as_json, shown))})
     else:
-        from gradeschool.reports.terminal import print_more
-
-        console = cli.stdout_console()
+        console, examples, ids = cli.stdout_console(), shown[:limit], file_ids(runs)
         if heading:
             console.print(heading, soft_wrap=True)
         if not flags and problem is None:
             examples = _print_groups(shown, len(shown) if differing else total, limit, console)
-        else:
-            examples = shown[:limit]
         for case in examples:
             _print_case(case, console, ids)
-        print_more(len(shown), len(examples), console)
+        if 0 < len(examples) < len(shown):
+            rest = len(shown) - len(examples)
+            console.print(f"\n{rest} more; show them with -n {len(shown)}")
     cli.exit_for_faults(faults)
 
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from gradeschool.formats.samples import ReadOptions
+    from gradeschool.scorer import Scorer
     from gradeschool.scoring.compare import Outcomes
+    from gradeschool.scoring.sources import SourceRun
 
 LONGEST_NAME = 32  # columns for the names of a list, at least
 SHOW = "?"  # --columns without a value
@@ -37,7 +39,10 @@ class Verb(click.Command):
     """A command that refuses to have a single-value option twice; click keeps the last."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; raises UsageError for a repeated option."""
+        """Parse the arguments, or show the columns of the files for --columns without a value.
+
+        Raises UsageError for a repeated option.
+        """
         *_, parameters = self.make_parser(ctx).parse_args(list(args))
         for option, times in Counter(parameters).items():
             if isinstance(option, click.Option) and times > 1:
@@ -45,44 +50,8 @@ class Verb(click.Command):
                 if not (option.multiple or option.count or is_switch):
                     name = max(option.opts, key=len)
                     raise click.UsageError(f"{name} is given {times} times; give it once")
-        return super().parse_args(ctx, args)
-
-
-class VerbGroup(click.Group):
-    """A verb with verbs of its own."""
-
-    command_class = Verb
-
-
-class FileVerb(Verb):
-    """A command that reads sample files, with the options for reading them."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params += [
-            click.Option(
-                ["--columns"], multiple=True, metavar="ROLE=COLUMN,...", is_flag=False,
-                flag_value=SHOW,
-                help="Columns of response, question, gold, id, run, sample, finish, error, flag; "
-                "without a value, print all columns with examples. Once for all files, or for "
-                "each.",
-            ),
-            click.Option(
-                ["--in-order"], is_flag=True,
-                help="The rows are the problems of the dataset, in its order.",
-            ),
-            click.Option(
-                ["--id-base"], type=int, metavar="N",
-                help="Number of the first problem in ids; by default found out.",
-            ),
-        ]  # fmt: skip
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments and take these options out, for `read_options`; show the columns."""
         rest = super().parse_args(ctx, args)
-        given = {key: ctx.params.pop(key, None) for key in ("columns", "in_order", "id_base")}
-        ctx.meta[READING] = given
-        if SHOW in (given["columns"] or ()):
+        if SHOW in ctx.meta.get(READING, {}).get("columns", ()):
             from gradeschool.formats.read import show_columns
 
             for param in self.params:
@@ -94,25 +63,30 @@ class FileVerb(Verb):
         return rest
 
 
-def read_options(dataset: str | None) -> ReadOptions:
-    """Return how the command's files are read: its own options, and the dataset of -d.
+class VerbGroup(click.Group):
+    """A verb with verbs of its own."""
+
+    command_class = Verb
+
+
+def read_options() -> ReadOptions:
+    """Return how the command's files are read: the values of `reading_options`.
 
     Raises InputError for an unknown role.
     """
     from gradeschool.formats.columns import parse_columns
     from gradeschool.formats.samples import ReadOptions
 
-    given = click.get_current_context().meta.get(READING, {})
-    columns = tuple(map(parse_columns, given.get("columns", ())))
-    return ReadOptions(columns, dataset, given.get("in_order", False), given.get("id_base"))
+    given = click.get_current_context().meta[READING]
+    return ReadOptions(**given | {"columns": tuple(map(parse_columns, given["columns"]))})
 
 
-def options_as_typed(dataset: str | None) -> str:
+def options_as_typed() -> str:
     """Return the options with which the command reads its files, as words behind a file name."""
     from gradeschool.reports.terminal import quoted
 
     given = click.get_current_context().meta[READING]
-    pairs = [("-d", dataset), *(("--columns", each) for each in given["columns"])]
+    pairs = [("-d", given["dataset"]), *(("--columns", each) for each in given["columns"])]
     pairs.append(("--id-base", given["id_base"]))
     words = [f" {option} {quoted(str(value))}" for option, value in pairs if value is not None]
     return "".join([" --in-order" * given["in_order"], *words])
@@ -156,12 +130,33 @@ class FiniteRange(click.FloatRange):
 COUNT = click.IntRange(min=1)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
-dataset_option = click.option(
-    "-d", "--dataset",
-    help="Dataset: a name from `gradeschool data list`; a JSONL, CSV or Parquet file or its "
-    "https:// address; or hf:OWNER/NAME[:CONFIG[:SPLIT]]. By default that of the protocol or file, "
-    "else gsm8k.",
+DATASET = (
+    "Dataset: a name from `gradeschool data list`; a JSONL, CSV or Parquet file or its https:// "
+    "address; or hf:OWNER/NAME[:CONFIG[:SPLIT]]. By default that of the protocol or file, else "
+    "gsm8k."
+)
+dataset_option = click.option("-d", "--dataset", help=DATASET)
+
+
+def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    """Keep the value of an option for `read_options`."""
+    context.meta.setdefault(READING, {})[parameter.name] = value
+
+
+# Of a command that reads sample files; their values are not passed to it, see `read_options`.
+column_options = with_options(
+    option("--columns", str, "Columns of response, question, gold, id, run, sample, finish, error, "
+           "flag; without a value, print all columns with examples. Once for all files, or for "
+           "each.", multiple=True, metavar="ROLE=COLUMN,...", is_flag=False, flag_value=SHOW,
+           expose_value=False, callback=_keep),
+    click.option("--in-order", is_flag=True, expose_value=False, callback=_keep,
+                 help="The rows are the problems of the dataset, in its order."),
+    option("--id-base", int, "Number of the first problem in ids; by default found out.",
+           metavar="N", expose_value=False, callback=_keep),
 )  # fmt: skip
+reading_options = with_options(
+    option("-d --dataset", str, DATASET, expose_value=False, callback=_keep), column_options
+)
 labels_option = click.option(
     "--labels", type=click.Choice(["platinum"]),
     help="Use the labels of GSM8K-Platinum (110 problems removed, 10 golds revised).",
@@ -279,6 +274,16 @@ def is_own_function(scorer: str) -> bool:
     from gradeschool.scorer import MARKED_READER
 
     return ":" in scorer and not scorer.startswith(MARKED_READER)
+
+
+def scorer_of_runs(runs: Sequence[SourceRun], name: str | None) -> Scorer:
+    """Return the scorer of that name, by default the headline scorer of the runs."""
+    from gradeschool.scoring.table import scorer_for
+
+    manifests = [run.manifest for run in runs]
+    if name is None:
+        warn_of_own_scorer(manifests)
+    return scorer_for(manifests, name)
 
 
 def warn_of_own_scorer(manifests: Sequence[Mapping[str, Any]]) -> None:

@@ -30,7 +30,7 @@ BUILT_IN_SETS = (
 )
 
 
-@click.command(cls=cli.FileVerb)
+@click.command(cls=cli.Verb)
 @click.argument("runs", nargs=-1, metavar="[ORIGINAL RUN...]")
 @option("-m --model", str, "Model to run on the sets, instead of RUNs; as for `eval -m`.",
         metavar="PROVIDER/NAME")  # fmt: skip
@@ -48,9 +48,10 @@ BUILT_IN_SETS = (
 @request_options
 @click.option("--dry-run", is_flag=True,
               help="Print the requests of each run of -m and the cost; send nothing.")  # fmt: skip
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@cli.quiet_option
+@cli.column_options
 @cli.json_option
-def command(
+def profile_command(
     runs: tuple[str, ...], model: str | None, datasets: tuple[str, ...], scorer: str | None,
     output: Path | None, dry_run: bool, quiet: bool, as_json: bool, **settings: Any,
 ) -> None:  # fmt: skip
@@ -72,7 +73,7 @@ def command(
         raise InputError("give either the runs of a profile or -m MODEL")
     if model is None:
         source = click.get_current_context().get_parameter_source
-        for param in command.params:
+        for param in profile_command.params:
             name = param.name or ""
             if name in ("dry_run", *settings) and source(name) is ParameterSource.COMMANDLINE:
                 raise InputError(
@@ -109,13 +110,13 @@ def command(
     from gradeschool.scoring.compare import outcomes_of
     from gradeschool.scoring.profile import profile, profile_json, with_misses
     from gradeschool.scoring.sources import choose_runs
-    from gradeschool.scoring.table import ScoredTable, scorer_for
+    from gradeschool.scoring.table import ScoredTable
 
-    chosen = choose_runs(runs, cli.read_options(dataset), cli.warn)
+    chosen = choose_runs(runs, replace(cli.read_options(), dataset=dataset), cli.warn)
     if len(chosen) < 2:
         name = chosen[0].run.name
         raise InputError(f"only one run is given: {name!r}; give that on GSM8K, then the others")
-    judge = scorer_for([run.manifest for run in chosen], scorer)
+    judge = cli.scorer_of_runs(chosen, scorer)
     # Runs are named after their datasets if those are known and differ.
     recorded = (mapping(run.manifest.get("dataset")).get("name") for run in chosen)
     names = [Path(str(name)).name if name else "" for name in recorded]

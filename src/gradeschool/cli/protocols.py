@@ -32,14 +32,14 @@ Card = Mapping[str, Any]
 
 
 @click.group(cls=cli.VerbGroup)
-def command() -> None:
+def protocols_command() -> None:
     """List and show protocols and scorers; compare protocols; print prompts.
 
     A protocol is a name, or your own: a TOML file, or an object of a Python file (mine.py:NAME).
     """
 
 
-@command.command("list")
+@protocols_command.command("list")
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option("--all", "whole", is_flag=True, help="List every protocol, scorer and vote.")
 @cli.json_option
@@ -114,7 +114,7 @@ def _print_harnesses(lists: Mapping[str, Sequence[Card]]) -> None:
         "`gradeschool protocols show NAME` shows all about one.")  # fmt: skip
 
 
-@command.command("show")
+@protocols_command.command("show")
 @click.argument("name")
 @cli.dataset_option
 @cli.json_option
@@ -266,7 +266,7 @@ def _describe(name: str, dataset: str | None, usual: str = "") -> dict[str, Any]
     return card.describe_protocol(protocol, load_dataset(named).problems, shots, 0, named)
 
 
-@command.command("diff")
+@protocols_command.command("diff")
 @click.argument("a")
 @click.argument("b")
 @cli.dataset_option
@@ -319,7 +319,7 @@ def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
         say("\n".join(lines), end="\n" if lines else "")
 
 
-@command.command("prompts")
+@protocols_command.command("prompts")
 @click.argument("name")
 @cli.dataset_option
 @option("-n --limit", COUNT, "Use only the first N problems.")

@@ -1,23 +1,32 @@
-"""`gradeschool runs list | show | verify | curve`."""
+"""`gradeschool runs list | show | verify | curve`, and `gradeschool doctor`."""
 
+from __future__ import annotations
+
+import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import FiniteRange, option
 from gradeschool.errors import InputError
-from gradeschool.reports.printable import say
+from gradeschool.reports.printable import printable, say
+
+if TYPE_CHECKING:
+    from gradeschool.models.doctor import Probe, ServerFinding
 
 FOLDER = click.Path(path_type=Path)
 
 
 @click.group(cls=cli.VerbGroup)
-def command() -> None:
+def runs_command() -> None:
     """List, show and verify run folders; print maj@k and pass@k."""
 
 
-@command.command("list")
+@runs_command.command("list")
 @click.argument("folder", type=FOLDER, default="runs")
 @cli.json_option
 def list_command(folder: Path, as_json: bool) -> None:
@@ -42,7 +51,7 @@ def list_command(folder: Path, as_json: bool) -> None:
     sys.exit(2 if broken else 0)
 
 
-@command.command("show")
+@runs_command.command("show")
 @click.argument("run", type=FOLDER)
 @cli.json_option
 def show_command(run: Path, as_json: bool) -> None:
@@ -58,7 +67,7 @@ def show_command(run: Path, as_json: bool) -> None:
     print_run(summary, cli.stdout_console())
 
 
-@command.command("verify")
+@runs_command.command("verify")
 @click.argument("run", type=FOLDER)
 @cli.json_option
 def verify_command(run: Path, as_json: bool) -> None:
@@ -80,12 +89,12 @@ def verify_command(run: Path, as_json: bool) -> None:
     sys.exit(1 if faults else 0)
 
 
-@command.command("curve", cls=cli.FileVerb)
+@runs_command.command("curve")
 @click.argument("file")
 @cli.scorer_option("Scorer; by default that of the run, else gradeschool/reader.")
-@cli.dataset_option
+@cli.reading_options
 @cli.json_option
-def curve_command(file: str, scorer: str | None, dataset: str | None, as_json: bool) -> None:
+def curve_command(file: str, scorer: str | None, as_json: bool) -> None:
     """Print maj@k and pass@k of a run folder or a sample file.
 
     FILE#NAME selects one run of several.
@@ -93,11 +102,11 @@ def curve_command(file: str, scorer: str | None, dataset: str | None, as_json: b
     from gradeschool.reports.terminal import curve_table
     from gradeschool.scoring.at_k import ballots_by_problem, curve
     from gradeschool.scoring.sources import choose_runs
-    from gradeschool.scoring.table import ScoredTable, nothing_judged, scorer_for
+    from gradeschool.scoring.table import ScoredTable, nothing_judged
 
     cli.check_scorers(scorer)
-    runs = choose_runs([file], cli.read_options(dataset), cli.warn)
-    chosen = scorer_for([runs[0].manifest], scorer)
+    runs = choose_runs([file], cli.read_options(), cli.warn)
+    chosen = cli.scorer_of_runs(runs[:1], scorer)
     curves = {}
     for run, *_ in runs:
         ballots = ballots_by_problem(ScoredTable(run, [chosen]))
@@ -112,3 +121,69 @@ def curve_command(file: str, scorer: str | None, dataset: str | None, as_json: b
         for name, points in curves.items():
             curve_table(points, f"{name}, scored by {chosen.name}", cli.stdout_console())
     cli.exit_for_faults(sum(run.run.faults for run in runs))
+
+
+@click.command(cls=cli.Verb)
+@click.argument("endpoint", metavar="ENDPOINT")
+@option("-p --protocol", str, "Check whether this protocol can run on the server.", metavar="NAME")
+@option("--timeout", FiniteRange(min=1), "Seconds to wait for one request.", default=120.0)
+@option("--header headers", str, "Header of each request, kept secret; may be repeated.",
+        multiple=True, metavar="NAME=VALUE")  # fmt: skip
+@cli.json_option
+def doctor_command(
+    endpoint: str, protocol: str | None, timeout: float, headers: tuple[str, ...], as_json: bool
+) -> None:
+    """Test what a server really does, with about twenty small requests.
+
+    ENDPOINT is as for `gradeschool eval -m`: http://HOST:PORT/v1, http://HOST:PORT/v1/NAME or
+    openai/NAME. Exit status 1: the protocol cannot run on it.
+
+    Example: gradeschool doctor http://localhost:8000/v1 -p olmes/gsm8k-tulu
+    """
+    from gradeschool.models.choose import find_server
+    from gradeschool.models.doctor import Probe, examine, obstacles
+    from gradeschool.protocols.registry import get_protocol
+    from gradeschool.runs.job import Job, model_options
+
+    chosen = None if protocol is None else get_protocol(protocol)
+    server = find_server(endpoint, compatible=True)
+    options = model_options(Job(endpoint, headers=headers))
+
+    async def ask() -> tuple[Probe, list[ServerFinding]]:
+        async with Probe(*server, timeout, options) as probe:
+            return probe, await examine(probe)
+
+    probe, findings = asyncio.run(ask())
+    against = [] if chosen is None else obstacles(chosen, findings)
+    if as_json:
+        cli.print_json({
+            "endpoint": probe.base,
+            "model": probe.model,
+            "requests": probe.requests,
+            "findings": [finding._asdict() for finding in findings],
+            **({} if chosen is None else {"protocol": chosen.name, "obstacles": against}),
+        })  # fmt: skip
+    else:
+        _print_probe(probe, findings)
+        for line in against:
+            say(f"{protocol} cannot be run here: {line}")
+        if chosen is not None and not against:
+            say(f"{protocol} can be run here")
+    if against:
+        sys.exit(1)
+
+
+def _print_probe(probe: Probe, findings: Sequence[ServerFinding]) -> None:
+    """Print one line per finding, deviations in colour."""
+    from rich.table import Table
+    from rich.text import Text
+
+    console = cli.stdout_console()
+    about = f" at {probe.base}, {probe.requests} requests"
+    console.print(Text.assemble((printable(probe.model), "bold"), about))
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    styles = {"fine": "green", "deviates": "bold yellow", "unknown": "dim"}
+    for finding in findings:
+        state = Text(finding.state, styles[finding.state])
+        table.add_row(finding.name, state, Text(printable(finding.says)))
+    console.print(table)

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from gradeschool.scoring.score import RunScore
 
 
-@click.command(cls=cli.FileVerb)
+@click.command(cls=cli.Verb)
 @click.argument("files", nargs=-1, required=True)
 @cli.scorers_option("all that call no library, in groups that agree")
 @cli.marks_option
 @click.option("--vote", "votes", multiple=True, metavar="NAME",
               help="Apply a published vote to the samples of each problem too; `gradeschool runs "
                    "curve` has maj@k and pass@k.")  # fmt: skip
-@cli.dataset_option
+@cli.reading_options
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
               help="Write a row of verdicts for each completion: .jsonl or .parquet.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(0), default=1, show_default=True,
@@ -36,12 +36,11 @@ if TYPE_CHECKING:
               help="Score here, or Parquet and .jsonl files on Ray (RAY_ADDRESS).")  # fmt: skip
 @cli.labels_option
 @cli.json_option
-def command(
+def score_command(
     files: tuple[str, ...],
     scorers: tuple[str, ...],
     thinking_marks: tuple[str, ...],
     votes: tuple[str, ...],
-    dataset: str | None,
     output: Path | None,
     jobs: int,
     engine: str,
@@ -85,7 +84,7 @@ def command(
             f"{len(absent)} scorers that call a library are not installed: "
             f"pip install 'gradeschool[{extras}]'"
         )
-    tables = open_sources(paths, cli.read_options(dataset), cli.warn)
+    tables = open_sources(paths, cli.read_options(), cli.warn)
     here = tables[0].dataset.name
     if any(table.dataset.name != here for table in tables):
         here = ""
@@ -122,8 +121,8 @@ def command(
     if votes:
         from gradeschool.scoring.at_k import votes_on
 
-        voted = votes_on([Path(path) for path in paths], votes, cli.read_options(dataset), cli.warn)
-    flagged = _compare_flags(scores, headline, dataset)
+        voted = votes_on([Path(path) for path in paths], votes, cli.read_options(), cli.warn)
+    flagged = _compare_flags(scores, headline)
     if as_json:
         fields: dict[str, Any] = {"runs": [run.as_json() for run in scores]}
         cli.print_json(fields | ({"votes": [asdict(vote) for vote in voted]} if voted else {}))
@@ -136,7 +135,7 @@ def command(
             say(line)
         if not any(map(cli.is_pipe, files)):  # the command under the table reads the files again
             comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
-            options = cli.options_as_typed(dataset)
+            options = cli.options_as_typed()
             for line in terminal.spread_lines(scores, comparable, headline, options):
                 say(line)
         if voted:
@@ -154,7 +153,7 @@ def command(
                     f"{result.scorer} fails on {result.error - run.failed} of "
                     f"{count(run.n - run.failed, 'completion')} of {run.run!r}"
                     f"{judged if result.judged else ''}; why: gradeschool explain "
-                    f"{quoted(run.origin)}{cli.options_as_typed(dataset)} --scorer "
+                    f"{quoted(run.origin)}{cli.options_as_typed()} --scorer "
                     f"{quoted(result.scorer)}"
                 )
     if faults:
@@ -163,14 +162,14 @@ def command(
         sys.exit(3)
 
 
-def _compare_flags(scores: Sequence[RunScore], headline: str, dataset: str | None) -> list[str]:
+def _compare_flags(scores: Sequence[RunScore], headline: str) -> list[str]:
     """Return lines on how the files' own flags agree with the headline scorer; warn if few do."""
     lines, all_agree = [], True
     for run in scores:
         if run.flags:
             from gradeschool.reports.terminal import disagrees, flag_line
 
-            line = f"{run.run}: {flag_line(run, headline, cli.options_as_typed(dataset))}"
+            line = f"{run.run}: {flag_line(run, headline, cli.options_as_typed())}"
             if disagrees(run.flags[headline]):
                 cli.warn(line)
             lines.append(line)

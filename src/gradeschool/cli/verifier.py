@@ -120,14 +120,14 @@ def tell(text: str) -> None:
 
 
 @click.group(cls=cli.VerbGroup)
-def command() -> None:
+def verifier_command() -> None:
     """Fine-tune a generator, sample from it, train a verifier, select by it.
 
     The method of "Training Verifiers to Solve Math Word Problems" (arXiv 2110.14168).
     """
 
 
-@command.command("finetune")
+@verifier_command.command("finetune")
 @option("-m --model", str, "Folder of a Hugging Face model, or new:0.2M, new:1M, new:5M for a new "
         "one.", required=True, metavar="FOLDER|FILE.gguf|new:SIZE")  # fmt: skip
 @option("-d --dataset", str, "Problems with solutions: a name from `gradeschool data list`, or a "
@@ -157,7 +157,7 @@ def finetune_command(**options: Any) -> None:
     _train(finetune, Finetuning, {**options, **usual, **given})
 
 
-@command.command("sample")
+@verifier_command.command("sample")
 @option("-m --model", str, "transformers/FOLDER, or any other model as for `gradeschool eval`.",
         required=True, metavar="PROVIDER/NAME")  # fmt: skip
 @cli.dataset_option
@@ -202,7 +202,7 @@ def sample_command(
     sys.exit(report_end(evaluation))
 
 
-@command.command("train", cls=cli.FileVerb)
+@verifier_command.command("train")
 @option("--generator", str, "Model that wrote the samples.", required=True, metavar="FOLDER")
 @option("--samples", str, "Run of `gradeschool verifier sample`, or any sample file.",
         required=True, metavar="RUN")  # fmt: skip
@@ -244,16 +244,14 @@ def train_command(**options: Any) -> None:
     _train(train_verifier, VerifierTraining, options)
 
 
-@command.command("score", cls=cli.FileVerb)
+@verifier_command.command("score")
 @click.argument("files", nargs=-1, required=True, metavar="RUN...")
 @score_options
 @option("-o --output", FILE, "File to write; by default verifier-scores.jsonl beside the samples.",
         metavar="FILE")  # fmt: skip
 @click.option("--tokens", is_flag=True, help="Write the value and the text of every token too.")
-@cli.dataset_option
-def score_command(
-    files: tuple[str, ...], output: Path | None, tokens: bool, dataset: str | None, **scorer: Any
-) -> None:
+@cli.reading_options
+def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **scorer: Any) -> None:
     """Score completions from any source with a verifier.
 
     A RUN is a run folder or a sample file, as for `gradeschool score`. Skips completions that
@@ -266,7 +264,7 @@ def score_command(
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.scores import add_scores, load_scorer
 
-    options = cli.read_options(dataset)
+    options = cli.read_options()
     check_sources(files, options)
     loaded = load_scorer(**scorer)
     for run in [
@@ -277,7 +275,7 @@ def score_command(
         say(f"{run.total} completions of {run.run} are scored in {path}")
 
 
-@command.command("export")
+@verifier_command.command("export")
 @click.argument("folder", type=FOLDER, metavar="FOLDER")
 @option("-o --output", click.Path(path_type=Path), "Folder or file to write.", required=True,
         metavar="FOLDER|FILE.gguf")  # fmt: skip
@@ -309,7 +307,7 @@ def export_command(folder: Path, output: Path) -> None:
     say(f"the token classifier is in {output}")
 
 
-@command.command("rank", cls=cli.FileVerb)
+@verifier_command.command("rank")
 @click.argument("run", metavar="RUN")
 @score_options
 @option("--baseline baselines", str, "Compare with another run on the same problems, such as a "
@@ -317,11 +315,11 @@ def export_command(folder: Path, output: Path) -> None:
 @option("--voters", COUNT, "Number of voters: the verifier's top N completions.", default=5)
 @seed_option
 @cli.scorer_option("Scorer that labels the completions; by default that of the protocol.")
-@cli.dataset_option
+@cli.reading_options
 @cli.json_option
 def rank_command(
-    run: str, baselines: tuple[str, ...], voters: int, seed: int,
-    scorer: str | None, dataset: str | None, as_json: bool, **models: Any,
+    run: str, baselines: tuple[str, ...], voters: int, seed: int, scorer: str | None,
+    as_json: bool, **models: Any,
 ) -> None:  # fmt: skip
     """Select one of many completions, by a verifier or a vote.
 
@@ -338,7 +336,7 @@ def rank_command(
     from gradeschool.verifier.rank import rank, read_baseline, read_scored
 
     cli.check_scorers(scorer)
-    options = cli.read_options(dataset)
+    options = cli.read_options()
     check_sources([run, *baselines], options)
     with ProgressDisplay() as display:
         candidates, found = read_scored(run, options, cli.warn, scorer, display.scored, **models)
@@ -357,7 +355,7 @@ def rank_command(
     print_ranking(ranking, outcomes, cli.stdout_console())
 
 
-@command.command("bench")
+@verifier_command.command("bench")
 @click.argument("benchmark", metavar="processbench|FILE")
 @option("--verifier verifiers", str, "Verifier, by its value at the end of each step, or published "
         "reward model; may be repeated.", multiple=True, metavar=f"{MODEL_FORMS}|URL")  # fmt: skip
@@ -401,7 +399,7 @@ def bench_command(
         print_bench(rows, results, cli.stdout_console())
 
 
-@command.command("reproduce")
+@verifier_command.command("reproduce")
 @option("--preset", ("laptop", "pretrained", "gpu", "tiny"), "laptop: a new model on a CPU. "
         "pretrained: --model by LoRA. gpu: --model, all weights. tiny: the models that the package "
         "ships.", default="laptop")  # fmt: skip

@@ -31,9 +31,9 @@ from gradeschool.masking import masked, register_secret
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_protocols, all_scorers, available, get_scorer
-from gradeschool.reports.report import dataset_label_changes, sent_prompts
+from gradeschool.reports.report import sent_prompts
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
-from gradeschool.scoring.causes import explained_samples
+from gradeschool.scoring.causes import explained_samples, label_changes_for
 from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import SourceRun
 from gradeschool.scoring.statistics import Share, share_of, standard_error
@@ -121,7 +121,7 @@ def gather_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Expo
     samples = []
     tallies: list[dict[str, list[int]]] = [{} for _ in scorers]  # correct, judged, failures
     for sample, verdicts, causes, _ in explained_samples(
-        ScoredTable(run, scorers), dataset_label_changes(run)
+        ScoredTable(run, scorers), label_changes_for(run)
     ):
         problem = sample.problem
         assert problem is not None  # noqa: S101  (for the type checker)

@@ -21,9 +21,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.atomic import require_free
 from gradeschool.completion import Finish, Prompt
-from gradeschool.datasets.files import OWN_PROBLEMS, sha256_of
-from gradeschool.datasets.load import load_dataset
-from gradeschool.datasets.platinum import LabelChanges, label_changes
+from gradeschool.datasets.files import sha256_of
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import cut_by_server, other_models, results_of
 from gradeschool.formats.read import completions_of
@@ -48,9 +46,8 @@ from gradeschool.runs.job import recorded_prompts
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.candidates import sample_key
-from gradeschool.scoring.causes import explained_samples
+from gradeschool.scoring.causes import explained_samples, label_changes_for
 from gradeschool.scoring.compare import Comparison, Outcomes, compare, outcomes_of
-from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import (
     REMOVED,
     Forms,
@@ -181,7 +178,7 @@ def judge_run(
     """
     run, names = source.run, scorers.names
     by_key = sent_prompts(source.manifest, warn)
-    changes = dataset_label_changes(run)
+    changes = label_changes_for(run)
     rows = [row for row in score_batch(run.samples, scorers, changes) if row.problem is not None]
     headline = ScoredTable(run, scorers.scorers[:1])
     completions, prompts = [], {}
@@ -228,13 +225,6 @@ def sent_prompts(manifest: Mapping[str, Any], warn: Warn) -> Mapping[str, Prompt
     except InputError as error:
         warn(f"no prompts are shown, because they cannot be rendered here: {error}")
         return {}
-
-
-def dataset_label_changes(run: Run) -> LabelChanges:
-    """Return the labels of a run's dataset that Platinum changes."""
-    if run.dataset in ("", OWN_PROBLEMS):
-        return {}
-    return label_changes(load_dataset(run.dataset).problems, run.problems())
 
 
 class ScorerGroup(NamedTuple):

@@ -279,12 +279,6 @@ def quoted(text: str) -> str:
     return shlex.quote(printable(text))
 
 
-def print_more(count: int, limit: int, console: Console) -> None:
-    """Say how many of `count` items are not shown, unless -n 0 asked for none."""
-    if 0 < limit < count:
-        console.print(f"\n{count - limit} more; show them with -n {count}")
-
-
 def print_votes(scores: Sequence[VoteScore], console: Console) -> None:
     """Print one row for each run and vote."""
     table = simple_table(("run", "vote", "problems", "accuracy", "95 % interval", "correct",

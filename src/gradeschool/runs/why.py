@@ -21,7 +21,6 @@ from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import form_of
 from gradeschool.completion import IN_THINKING, Finish, Prompt, cut_at, empty_cause
 from gradeschool.datasets.files import ALIASES
-from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import InputError
 from gradeschool.formats import settings as names
 from gradeschool.formats.inspect_log import inspect_settings, is_inspect
@@ -45,7 +44,7 @@ from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
 from gradeschool.runs.job import recorded_prompts, recorded_protocol
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.causes import Side, explained_samples
+from gradeschool.scoring.causes import Side, explained_samples, label_changes_for
 from gradeschool.scoring.checks import length_of_cut_texts
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun
@@ -158,17 +157,15 @@ def explain_gap(
     expected: float,
     manifest: Mapping[str, Any],
     changes: Sequence[str],
-    label_changes: LabelChanges,
     place: str,
 ) -> GapAccount:
     """Return the causes of the points missing to an expected accuracy, from the run alone.
 
     manifest: its run.json, {} if there is none. changes: its settings that differ from the
-    protocol's, in words. label_changes: of its dataset (`datasets.platinum.label_changes`).
-    place: the run as named on a command line, with the options for reading it. Raises InputError if
-    no completion could be judged.
+    protocol's, in words. place: the run as named on a command line, with the options for reading
+    it. Raises InputError if no completion could be judged.
     """
-    table = ScoredTable(run, [scorer])
+    table, revised_labels = ScoredTable(run, [scorer]), label_changes_for(run)
     outcomes = [verdicts[0].outcome for verdicts in table.verdicts]
     judged = [sample for sample, outcome in zip(table.samples, outcomes, strict=True)
               if outcome is not Outcome.ERROR]  # fmt: skip
@@ -177,7 +174,7 @@ def explain_gap(
     unread, reasons = Counter[str](), Counter[tuple[str, str]]()
     cut = empty = marked = revised = 0
     cut_length = length_of_cut_texts(Counter(len(sample.text) for sample in judged))
-    for each in explained_samples(table, label_changes):
+    for each in explained_samples(table, revised_labels):
         sample, cause, problem = each.sample, each.causes[0], each.sample.problem
         if sample.error or each.verdicts[0].outcome in (Outcome.CORRECT, Outcome.ERROR):
             continue
@@ -192,7 +189,7 @@ def explain_gap(
             if sample.stored is not None and (reason := empty_cause(sample.stored)) is not None:
                 reasons[reason] += 1
         marked += is_of_text and bool(MARKS_OF_CHAT.search(sample.text))
-        if problem and (other := label_changes.get(problem.id)) is not None:
+        if problem and (other := revised_labels.get(problem.id)) is not None:
             revised += is_right(extract_final_answer(sample.text, problem.question), other.gold)
     # Of the texts without an answer, as many may be right as among the others.
     others = len(judged) - cut - empty

@@ -22,10 +22,13 @@ from gradeschool.answers.failures import (
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.completion import empty_cause
-from gradeschool.datasets.platinum import LabelChanges
+from gradeschool.datasets.files import OWN_PROBLEMS
+from gradeschool.datasets.load import load_dataset
+from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.scorer import ReturnedScore, clip
+from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome, Verdict
 
@@ -148,6 +151,13 @@ def _relation(value: str, seen: TextReading, reading: ExtractedAnswer) -> Failur
     if relation is Resemblance.GROUP and "," not in seen.text[reading.start : reading.end]:
         return Failure.AFFIX
     return None if relation is None else CAUSE_OF_RELATION[relation]
+
+
+def label_changes_for(run: Run) -> LabelChanges:
+    """Return the labels of a run's dataset that GSM8K-Platinum changes."""
+    if run.dataset in ("", OWN_PROBLEMS):
+        return {}
+    return label_changes(load_dataset(run.dataset).problems, run.problems())
 
 
 class ExplainedSample(NamedTuple):

@@ -1,36 +1,31 @@
-"""`gradeschool view`: show the runs of a folder as local pages.
+"""The server of `gradeschool view`: the runs of a folder as local pages.
 
-The server can be reached from this machine only, and only with the token in its address. It reads
-run folders and writes nothing. The pages are those of `gradeschool report`, linked from a
-leaderboard; each is made from what is stored when it is loaded.
+It can be reached from this machine only, and only with the token in its address. It reads run
+folders and writes nothing. The pages are those of `gradeschool report`, linked from a leaderboard;
+each is made from what is stored when it is loaded.
 """
 
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import click
-
-from gradeschool.cli.options import Verb, option
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import bounds
-from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.reports.measured import changed_settings
 from gradeschool.reports.pages import render
-from gradeschool.reports.printable import say
 from gradeschool.reports.report import judge_runs, report_page
 from gradeschool.runs.folder import find_runs, summarise_run
 from gradeschool.scoring.score import score_run
 from gradeschool.scoring.sources import choose_runs
-from gradeschool.scoring.table import ScoredTable, headline_scorer
+from gradeschool.scoring.table import ScoredTable, scorer_for
 
 HOST = "127.0.0.1"
 MOST_RUNS = 12  # maximum number of runs on one page
@@ -43,25 +38,6 @@ HEADERS = {
 }
 
 
-@click.command(cls=Verb)
-@click.argument("folder", type=click.Path(path_type=Path), default="runs")
-@option("--port", click.IntRange(0, 65535), "Port on 127.0.0.1; 0 selects a free port.", default=0)
-def command(folder: Path, port: int) -> None:
-    """Show the runs of a folder (by default runs) in the browser, also while they run.
-
-    Prints an address of this machine, which contains a secret, and serves until Ctrl-C: a
-    leaderboard, the report of each run with every prompt and completion, and several runs side by
-    side. A page shows what is stored when it is loaded. Contacts no other machine, and changes
-    nothing.
-
-    Example: gradeschool view runs
-    """
-    try:
-        serve(RunViewer(folder), port, say)
-    except KeyboardInterrupt:
-        say("stopped", err=True)
-
-
 class RunViewer:
     """The runs below a folder, which are read again when they change.
 
@@ -71,8 +47,6 @@ class RunViewer:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._lock = Lock()
-        self._rows: dict[Path, tuple[object, dict[str, Any]]] = {}  # by folder: its stamp, its row
         self.runs()
 
     def runs(self) -> dict[str, Path]:
@@ -96,19 +70,17 @@ class RunViewer:
         The row of a run that cannot be read has the reason; a run that vanishes meanwhile has none.
         """
         rows = []
-        with self._lock:
-            for name, path in self.runs().items():
-                try:
-                    self._require_inside(path)
-                    stamp = [(file.name, file.stat().st_mtime_ns, file.stat().st_size)
-                             for name in RUN_FILES if (file := path / name).exists()]  # fmt: skip
-                    if self._rows.get(path, ((), {}))[0] != stamp:
-                        self._rows[path] = stamp, _row_of(path, name)
-                    row = self._rows[path][1]
-                except Exception as error:  # noqa: BLE001  (one run must not hide the others)
-                    row = {"name": name, "error": _words(error)}
-                if path.exists():
-                    rows.append(row)
+        for name, path in self.runs().items():
+            try:
+                self._require_inside(path)
+                stamps = ((file, file.stat()) for file in map(path.joinpath, RUN_FILES)
+                          if file.exists())  # fmt: skip
+                stamp = tuple((file, at.st_mtime_ns, at.st_size) for file, at in stamps)
+                row = {"name": name, **_row_of(path, stamp)}
+            except Exception as error:  # noqa: BLE001  (one run must not hide the others)
+                row = {"name": name, "error": _words(error)}
+            if path.exists():
+                rows.append(row)
         return rows
 
     def index(self) -> str:
@@ -136,15 +108,16 @@ def _words(error: Exception) -> str:
     return str(error) if known else f"the run cannot be read ({type(error).__name__}: {error})"
 
 
-def _row_of(path: Path, name: str) -> dict[str, Any]:
+@lru_cache(1000)
+def _row_of(path: Path, stamp: object) -> dict[str, Any]:
     """Return a row of the leaderboard; its accuracy is that of the completions stored so far.
 
-    percent: the accuracy as it is shown; its bounds if the scorer fails on some texts.
+    stamp: of the run's files; with another one, they are read again. percent: the accuracy as it is
+    shown; its bounds if the scorer fails on some texts.
     """
     summary = summarise_run(path)
     manifest = summary.manifest
     row: dict[str, Any] = {
-        "name": name,
         "model": str(manifest.get("model") or ""),
         "protocol": str(mapping(manifest.get("protocol")).get("name") or ""),
         "dataset": str(mapping(manifest.get("dataset")).get("name") or ""),
@@ -157,7 +130,7 @@ def _row_of(path: Path, name: str) -> dict[str, Any]:
     }
     if summary.answered:
         (selected,) = choose_runs([str(path)], ReadOptions(), lambda message: None)
-        table = ScoredTable(selected.run, [get_usable_scorer(headline_scorer([manifest]))])
+        table = ScoredTable(selected.run, [scorer_for([manifest])])
         headline = score_run(table).scorers[0]
         if headline.judged:
             shown = bounds(headline.accuracy_bounds or [headline.accuracy], between=" to ")
