@@ -30,7 +30,7 @@ import pytest
 
 import gradeschool
 from gradeschool import protocols
-from gradeschool.protocols.registry import protocols_of
+from gradeschool.protocols.registry import protocols_of, scorers_of
 from tests.peers.golden import rows_of
 from tests.peers.views import View, view
 from tests.support.command import run_script
@@ -174,7 +174,7 @@ def test_the_protocol_of_the_guide_works_as_written(
 ) -> None:
     """The files that CONTRIBUTING.md shows, written down: every golden case has its verdict."""
     files = dict(SHOWN_FILE.findall((ROOT / "CONTRIBUTING.md").read_text("utf-8")))
-    assert len(files) == 4
+    assert len(files) == 5
     for name, text in files.items():
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -184,7 +184,7 @@ def test_the_protocol_of_the_guide_works_as_written(
     monkeypatch.setattr(protocols, "__path__", [*protocols.__path__, str(folder)])
     with patch.dict(sys.modules):  # nothing of it stays for other tests
         package: Any = importlib.import_module("gradeschool.protocols.riddles")
-    (scorer,), (protocol,) = package.SCORERS, protocols_of(package).values()
+    (scorer,), (protocol,) = scorers_of(package).values(), protocols_of(package).values()
     assert protocol.scorers == (scorer.name,)
     assert "Probe question" in protocol.example_prompt().messages[0].content
     rows = rows_of(folder / "riddles" / "golden.jsonl")

@@ -147,7 +147,6 @@ class Vote:
 # Scorers that call an optional library, in a child process
 
 
-MATH_VERIFY = "math-verify"
 Result = TypeVar("Result")
 
 
@@ -198,13 +197,12 @@ def call_at_once(function: Callable[..., Result], rows: Iterable[Sequence[Any]])
 
 def library_scorer(
     name: str,
-    *,
     summary: str,
     source: str,
     function: str,
     how: str,
-    reference: Callable[[Problem], str] = lambda problem: problem.gold,
-    extra: str = MATH_VERIFY,
+    reference: Callable[[Problem], str],
+    extra: str = "math-verify",
 ) -> Scorer:
     """Return a scorer that calls a library.
 
@@ -233,4 +231,4 @@ def library_scorer(
         result = call_library(function, (value, reference))
         return result is not None and bool(result[1])
 
-    return Scorer(name, summary, source, reference, extract, compare, extra=extra)
+    return Scorer(name, summary, source, reference, extract, compare, extra)

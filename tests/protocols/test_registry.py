@@ -27,6 +27,7 @@ from gradeschool.protocols.registry import (
     all_protocols,
     all_scorers,
     all_votes,
+    entries_of,
     get_protocol,
     get_scorer,
     get_vote,
@@ -58,7 +59,7 @@ def test_one_protocol_and_its_scorers_read_no_other_package() -> None:
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, text=True
     )
-    assert set(result.stdout.split()) == {"registry", "zero_shot", "gradeschool"}
+    assert set(result.stdout.split()) == {"registry", "extractions", "zero_shot", "gradeschool"}
 
 
 MODULE = """
@@ -212,9 +213,9 @@ def test_every_golden_file_is_sound() -> None:
     ids = Counter((case.package, case.id) for case in CASES)
     assert [id for id, count in ids.items() if count > 1] == []
     own = {
-        scorer.name: module.__name__.rpartition(".")[2]
+        name: module.__name__.rpartition(".")[2]
         for module in packages()
-        for scorer in getattr(module, "SCORERS", ())
+        for name in entries_of(module, "SCORERS")
     }
     assert {(own[name], case.package) for case in CASES for name in case.verdicts} == {
         (package, package) for package in {case.package for case in CASES}

@@ -2,25 +2,19 @@
 
 A harness is a package here, or one named by the entry-point group `gradeschool.protocols`, with
 
-    SCORERS: tuple[Scorer, ...]      how the harness extracts and compares answers
-    protocols.toml                   how it prompts and decodes (`gradeschool.protocols.registry`)
-    PROTOCOLS: tuple[Protocol, ...]  more of them, made by code
+    scorers.toml                     how the harness extracts and compares answers, by the names of
+                                     functions of the package (`gradeschool.protocols.registry`)
+    protocols.toml                   how it prompts and decodes
+    SCORERS, PROTOCOLS               more of them, made by code: tuples of Scorer and Protocol
     VOTES: tuple[Vote, ...]          how it combines samples
     SOURCE.md                        repository, commit, files, version range, known quirks
     golden.jsonl                     completions with the verdicts of the real harness
 
-It does not import another harness's package: quirks must not be shared by accident. What all of
-them are written in can be imported from here.
+It does not import another harness's package: quirks must not be shared by accident.
 """
 
 import json
 from pathlib import Path
-
-from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, ScorerFailure, library_scorer
-from gradeschool.verdict import Answer, make_answer
-
-__all__ = ["MGSM", "Answer", "Problem", "Scorer", "ScorerFailure", "library_scorer", "make_answer"]
 
 # By language what harnesses write for MGSM, verbatim. label, instruction: the word before the
 # answer and the instruction of simple-evals, which others use as well. lm_eval_..., lighteval_...:

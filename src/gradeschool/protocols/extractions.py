@@ -15,6 +15,7 @@ from gradeschool.answers.search import (
     mentions_answer,
 )
 from gradeschool.problem import Problem
+from gradeschool.protocols import MGSM
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Answer, make_answer
 
@@ -137,13 +138,14 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
     return extract
 
 
-def last_number_behind(pattern: re.Pattern[str], label: str) -> Extract:
-    """Return an extraction of the last number after the last such label, commas removed.
+def last_number_behind_labels(pattern: re.Pattern[str]) -> dict[str, Extract]:
+    """Return an extraction of the last number after the last label, for each language of MGSM.
 
-    Text between the two is ignored; a period at the end of the number is removed.
+    Commas are removed, text between the two is ignored, and a period at the end of the number is
+    removed.
     """
 
-    def extract(text: str, reference: str = "") -> Answer | None:
+    def extract(label: str, text: str, reference: str = "") -> Answer | None:
         start = text.rfind(label) if label[0] in text else -1
         if start < 0:
             return None
@@ -155,7 +157,7 @@ def last_number_behind(pattern: re.Pattern[str], label: str) -> Extract:
         span = (place, place + len(number)) if place > start else None
         return Answer(number, number, span, f"the last number after the last {label!r}")
 
-    return extract
+    return {language: partial(extract, words["label"]) for language, words in MGSM.items()}
 
 
 def gold_as_it_is(problem: Problem) -> str:

@@ -12,8 +12,8 @@ form = "chat"                          # of a whole protocol: chat, or text
 dataset = "gsm8k"                      # of a whole protocol
 shots = 3                              # or "examples.jsonl", beside the TOML file
 
-A harness's own are in protocols.toml: a table for each under its name, with the fields of
-`Template`, `Decoding` and `Protocol`:
+A harness's own protocols are in its protocols.toml: a table for each under its name, with the
+fields of `Template`, `Decoding` and `Protocol`:
 
 tasks = "lm-evaluation-harness, lm_eval/tasks"
 ["lm-eval/aime{year}"]
@@ -26,17 +26,30 @@ each: a list of tables; each makes one protocol and adds its entries to the sett
 languages of MGSM. A text may name the file's own texts, the values of that table, and {summary} of
 the base, in braces. In `rows` and `fields`, a text is the name of an object of the package.
 Decoding is greedy by default.
+
+Its scorers are in scorers.toml, likewise, with the fields of `Scorer`, or for one that calls a
+library those of `library_scorer`:
+
+["openai/2021"]
+summary = "the first '#### N', equal as a string"
+source = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
+reference = "official_gold"
+extract = "first_marked"               # "after_label.de" is an entry of the dictionary after_label
+
+`reference`, `extract` and `compare` name objects of the package, or of `protocols.extractions`.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import pkgutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -52,43 +65,81 @@ from gradeschool.errors import (
 )
 from gradeschool.prompts import QUESTION, Template
 from gradeschool.protocol import CHANGES, Protocol
-from gradeschool.protocols import MGSM
-from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, Vote, clip
+from gradeschool.protocols import MGSM, extractions
+from gradeschool.scorer import (
+    DEFAULT_SCORER,
+    MARKED_READER,
+    Scorer,
+    Vote,
+    clip,
+    library_scorer,
+)
 
-# Protocols of a harness, in its protocols.toml
+# What the files of a harness hold
 
 BLANK = Protocol("", "", "", Template(question=QUESTION), Decoding(), ())
 MGSM_ROWS = [{"language": language, **row} for language, row in MGSM.items()]
 OF_TEMPLATE, OF_DECODING, OF_PROTOCOL = (
     {field.name for field in fields(kind)} for kind in (Template, Decoding, Protocol)
 )
+OF_SCORER = {field.name for field in fields(Scorer)} | {"function", "how"}
 
 
 @cache
 def protocols_of(package: ModuleType) -> dict[str, Protocol]:
     """Return the protocols of a harness by name."""
-    import tomllib  # 5 ms, which a verdict of a scorer saves
-
     made = {protocol.name: protocol for protocol in getattr(package, "PROTOCOLS", ())}
+    for table, words in _tables(package, "protocols.toml"):
+        base = made.get(_filled(table.get("base", ""), words), BLANK)
+        words["summary"] = base.summary
+        settings = {key: _filled(value, words) for key, value in table.items()}
+        for key in ("rows", "fields"):
+            if isinstance(settings.get(key), str):
+                settings[key] = getattr(package, settings[key])
+        template = {key: value for key, value in settings.items() if key in OF_TEMPLATE}
+        decoding: dict[str, Any] = {
+            key: None if value == "server" else value
+            for key, value in settings.items()
+            if key in OF_DECODING
+        }
+        others = {key: value for key, value in settings.items() if key in OF_PROTOCOL - {"base"}}
+        made[settings["name"]] = replace(
+            base,
+            render=replace(base.render, **template),
+            decoding=replace(base.decoding, **decoding),
+            **others,
+        )
+    return made
+
+
+@cache
+def scorers_of(package: ModuleType) -> dict[str, Scorer]:
+    """Return the scorers of a harness by name."""
+    made = {scorer.name: scorer for scorer in getattr(package, "SCORERS", ())}
+    for table, words in _tables(package, "scorers.toml"):
+        settings = {key: _filled(value, words) for key, value in table.items() if key in OF_SCORER}
+        for key in settings.keys() & {"reference", "extract", "compare"}:
+            name, _, language = settings[key].partition(".")
+            found = getattr(package, name, None) or getattr(extractions, name)
+            settings[key] = found[language] if language else found
+        make: Callable[..., Scorer] = library_scorer if "function" in settings else Scorer
+        made[settings["name"]] = make(**settings)
+    return made
+
+
+def _tables(package: ModuleType, name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield the settings of each entry of a harness's file, and the words that they may name."""
+    import tomllib  # 5 ms, which many commands save
+
     for path in getattr(package, "__path__", ()):
-        file = Path(path) / "protocols.toml"
+        file = Path(path) / name
         tables = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
         texts = {key: text for key, text in tables.items() if isinstance(text, str)}
-        for name, table in tables.items():
-            if name in texts:
-                continue
-            each = table.pop("each", [{}])
-            for row in MGSM_ROWS if each == "mgsm" else each:
-                words = {**texts, **row}
-                base = made.get(_filled(table.get("base", ""), words), BLANK)
-                words["summary"] = base.summary
-                settings = {
-                    key: _filled(value, words)
-                    for key, value in {"name": name, **table, **row}.items()
-                }
-                protocol = _protocol(base, settings, package)
-                made[protocol.name] = protocol
-    return made
+        for key, table in tables.items():
+            if key not in texts:
+                each = table.pop("each", [{}])
+                for row in MGSM_ROWS if each == "mgsm" else each:
+                    yield {"name": key, **table, **row}, {**texts, **row}
 
 
 def _filled(value: Any, words: dict[str, Any]) -> Any:
@@ -101,25 +152,6 @@ def _filled(value: Any, words: dict[str, Any]) -> Any:
                 f"{{{key}}}", f"{word:g}" if isinstance(word, float) else str(word)
             )
     return value
-
-
-def _protocol(base: Protocol, settings: dict[str, Any], package: ModuleType) -> Protocol:
-    for key in ("rows", "fields"):
-        if isinstance(settings.get(key), str):
-            settings[key] = getattr(package, settings[key])
-    template = {key: value for key, value in settings.items() if key in OF_TEMPLATE}
-    decoding: dict[str, Any] = {
-        key: None if value == "server" else value
-        for key, value in settings.items()
-        if key in OF_DECODING
-    }
-    others = {key: value for key, value in settings.items() if key in OF_PROTOCOL - {"base"}}
-    return replace(
-        base,
-        render=replace(base.render, **template),
-        decoding=replace(base.decoding, **decoding),
-        **others,
-    )
 
 
 # Names
@@ -149,9 +181,9 @@ def _import_package(name: str) -> ModuleType:
 
 def entries_of(package: ModuleType, kind: str) -> dict[str, Any]:
     """Return what a package has of "PROTOCOLS", "SCORERS" or "VOTES", by name."""
-    if kind == "PROTOCOLS":
-        return protocols_of(package)
-    return {entry.name: entry for entry in getattr(package, kind, ())}
+    if kind == "VOTES":
+        return {vote.name: vote for vote in getattr(package, kind, ())}
+    return protocols_of(package) if kind == "PROTOCOLS" else scorers_of(package)
 
 
 @cache
@@ -193,10 +225,14 @@ def _find(kind: str, word: str, name: str) -> Any:
 def get_scorer(name: str) -> Scorer:
     """Return the scorer of that name; UnknownNameError lists similar names."""
     if name.startswith(MARKED_READER):
-        from gradeschool.protocols.gradeschool import marked_reader
+        from gradeschool.protocols.gradeschool import extract_answer
 
-        if marked := marked_reader(name):
-            return marked
+        with suppress(TypeError, ValueError):
+            pairs = json.loads(name.removeprefix(MARKED_READER))
+            if marks := tuple((str(opened), str(closed)) for opened, closed in pairs):
+                extract = partial(extract_answer, marks=marks)
+                reader = get_scorer(DEFAULT_SCORER)
+                return replace(reader, name=name, extract=extract, thinking_marks=marks)
     scorer: Scorer = _find("SCORERS", "scorer", name)
     return scorer
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gradeschool import Problem, get_scorer
-from gradeschool.protocols.gradeschool import PARSE_ANSWER, READER, gold_and_question
+from gradeschool.protocols.gradeschool import gold_and_question
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Outcome
 
@@ -50,11 +50,11 @@ def test_a_gold_that_is_no_number_is_refused(gold: str) -> None:
     problem = Problem("0", "", gold, f"#### {gold}")
     with pytest.raises(ScorerFailure, match="is not a number; use a scorer of expressions"):
         gold_and_question(problem)
-    assert READER.judge(f"#### {gold}", problem).outcome is Outcome.ERROR
+    assert get_scorer("gradeschool/reader").judge(f"#### {gold}", problem).outcome is Outcome.ERROR
 
 
 def test_the_sign_counts_and_commas_do_not() -> None:
     problem = Problem.from_gold("-1,250")
-    for scorer in (PARSE_ANSWER, READER):
-        assert scorer.judge("#### -1250", problem).correct
-        assert scorer.judge("#### 1250", problem).outcome is Outcome.WRONG
+    for name in ("gradeschool/parse-answer", "gradeschool/reader"):
+        assert get_scorer(name).judge("#### -1250", problem).correct
+        assert get_scorer(name).judge("#### 1250", problem).outcome is Outcome.WRONG

@@ -26,11 +26,11 @@ from gradeschool.latex import (
     slash_as_fraction,
     without_unit,
 )
-from gradeschool.protocols import Answer, Problem, Scorer, make_answer
-from gradeschool.protocols.extractions import gold_without_commas, last_number
-from gradeschool.scorer import MATH_VERIFY, call_library
+from gradeschool.problem import Problem
+from gradeschool.protocols.extractions import last_number
+from gradeschool.scorer import call_library
+from gradeschool.verdict import Answer, make_answer
 
-SOURCE = "deepseek-ai/DeepSeek-Math @ b8b0f8ce, evaluation"
 HOPE = ("final answer is $", "$. I hope")
 BOX = "boxed{"
 ANNOUNCED = "he answer is"
@@ -172,25 +172,3 @@ def compare(value: str, reference: str) -> bool:
 def without_space_before(problem: Problem) -> dict[str, str]:
     """Return the question without the white space before it, as upstream."""
     return {"question": problem.question.lstrip()}
-
-
-SCORERS = (
-    Scorer(
-        name="deepseek-math/zero-shot",
-        summary="the last box, else after 'he answer is', else the last number; gold*100 counts "
-        "too",
-        source=f"{SOURCE}: extract_last_single_answer, eval_last_single_answer",
-        reference=gold_without_commas,
-        extract=extract_zero_shot,
-        compare=compare,
-        extra=MATH_VERIFY,
-    ),
-    Scorer(
-        name="deepseek-math/few-shot-cot",
-        summary="the last number before 'Q: ' (a comma splits it); gold*100 counts too",
-        source=f"{SOURCE}: extract_gsm_few_shot_cot_answer, eval_last_single_answer",
-        reference=gold_without_commas,
-        extract=extract_few_shot,
-        compare=compare,
-    ),
-)

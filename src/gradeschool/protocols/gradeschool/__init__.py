@@ -7,17 +7,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gradeschool.answers.numbers import answers_match, normalize
 from gradeschool.answers.regions import Marks
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
-from gradeschool.scorer import MARKED_READER, Scorer, ScorerFailure, clip
+from gradeschool.scorer import ScorerFailure, clip
 from gradeschool.verdict import Answer, make_answer
 
 # The extractor compiles its patterns for 0.2 s when it is imported: where it is used.
@@ -38,14 +35,7 @@ def gold_of(problem: Problem) -> str:
     return normalize(problem.gold)
 
 
-PARSE_ANSWER = Scorer(
-    name="gradeschool/parse-answer",
-    summary="####, boxed, 'the answer is', 'answer:', else the last number; exactly equal",
-    source="gradeschool/answers/parse.py",
-    reference=gold_of,
-    extract=parse_answer,
-    compare=answers_match,
-)
+compare_answers = answers_match
 
 
 # Golds that the extractor can match: an integer, a decimal, a fraction, a time or a ratio.
@@ -146,33 +136,7 @@ def _answer(text: str, reading: ParsedAnswer | ExtractedAnswer | None) -> Answer
     return make_answer((text[start:end], reading.value, (start, end), reading.how))
 
 
-READER = Scorer(
-    name="gradeschool/reader",
-    summary="the last statement of an answer, else the conclusion; compared exactly",
-    source="gradeschool/answers/extractor.py",
-    reference=gold_and_question,
-    extract=extract_answer,
-    compare=compare_exactly,
-)
-
-
-def marked_reader(name: str) -> Scorer | None:
-    """Return the reader that knows further marks of thinking (`scorer.with_marks`), else None."""
-    try:
-        pairs = (
-            json.loads(name.removeprefix(MARKED_READER)) if name.startswith(MARKED_READER) else ()
-        )
-        marks = tuple((str(opened), str(closed)) for opened, closed in pairs)
-    except (TypeError, ValueError):
-        return None
-    extract = partial(extract_answer, marks=marks)
-    return replace(READER, name=name, extract=extract, thinking_marks=marks) if marks else None
-
-
 def with_completion(problem: Problem) -> dict[str, str]:
     """Return the fields of the judge's prompt; the completion is in the problem's meta."""
     completion = problem.meta.get("completion", "(the completion)")
     return {"question": problem.question, "completion": completion}
-
-
-SCORERS = (READER, PARSE_ANSWER)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.search import END, last_match
-from gradeschool.protocols import Answer, Problem, Scorer, make_answer
+from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import LAST_NUMBER
+from gradeschool.verdict import Answer, make_answer
 
-SOURCE = "crfm-helm 0.5.16, helm/benchmark"
-METRICS = f"{SOURCE}/metrics/evaluate_reference_metrics.py"
 # The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
 NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")
 APART = re.compile(r"[^\d,-]{2}")  # in no number
@@ -57,20 +56,11 @@ def final_number(problem: Problem) -> str:
     return "" if match is None else match.group().replace(",", "")
 
 
-SCORERS = (
-    Scorer(
-        name="helm/gsm/final-number",
-        summary="the last number, commas removed, equal as a string (HELM's main metric)",
-        source=f"{METRICS}, final_number_exact_match",
-        reference=final_number,
-        extract=extract_final_number,
-        compare=lambda value, reference: value.strip() == reference.strip(),
-    ),
-    Scorer(
-        name="helm/gsm/exact-match-indicator",
-        summary="what follows the last space, its final period included, equal as a string",
-        source=f"{METRICS}, exact_match_indicator",
-        reference=lambda problem: as_sentence(problem).rpartition(" ")[2].strip(),
-        extract=extract_last_token,
-    ),
-)
+def last_token(problem: Problem) -> str:
+    """Return what follows the last space of the reference sentence."""
+    return as_sentence(problem).rpartition(" ")[2].strip()
+
+
+def compare_stripped(value: str, reference: str) -> bool:
+    """Compare as strings without outer white space."""
+    return value.strip() == reference.strip()

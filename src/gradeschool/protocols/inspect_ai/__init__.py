@@ -19,14 +19,14 @@ import math
 import re
 import string
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from gradeschool.answers.search import NO_DIGITS, once_per_text
-from gradeschool.protocols import Answer, Scorer, ScorerFailure, library_scorer, make_answer
-from gradeschool.protocols.extractions import gold_as_it_is
+from gradeschool.protocols.extractions import Extract
 from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
+from gradeschool.scorer import ScorerFailure
+from gradeschool.verdict import Answer, make_answer
 
 ESCAPED = re.compile(r"\\([$,£€*_])")
 DROPPED = str.maketrans("", "", "$,£€*_")
@@ -136,26 +136,10 @@ def _whole_text(text: str) -> Answer:
     return Answer(text, value, (0, len(text)), "the whole text, by its end")
 
 
-def _scorer(
-    versions: str,
-    summary: str,
-    extract: Callable[[str, str], Answer | None],
-    compare: Callable[[str, str], bool],
-) -> Scorer:
-    return Scorer(
-        name=f"inspect/match-numeric@{versions}",
-        summary=summary,
-        source=f"inspect_ai {versions}, src/inspect_ai/scorer/_common.py, match_str",
-        reference=gold_as_it_is,
-        extract=extract,
-        compare=compare,
-    )
-
-
 def match_by_value(
-    versions: str, summary: str, unescape: bool, parse: Callable[[str], float | None]
-) -> Scorer:
-    r"""Return the scorer of versions that compare numbers.
+    unescape: bool, parse: Callable[[str], float | None]
+) -> tuple[Extract, Callable[[str, str], bool]]:
+    r"""Return the extraction and the comparison of versions that compare numbers.
 
     unescape: write "\$20" as "$20". parse: returns the finite number of a cleaned word.
     """
@@ -182,7 +166,12 @@ def match_by_value(
             return value.endswith(cleaned(gold.strip().casefold()).strip(PUNCTUATION))
         return value == target
 
-    return _scorer(versions, summary, extract, compare)
+    return extract, compare
+
+
+extract_bare, compare_bare = match_by_value(False, finite_untrimmed)
+extract_unescaped, compare_unescaped = match_by_value(True, finite_untrimmed)
+extract_trimmed, compare_trimmed = match_by_value(True, finite)
 
 
 @lru_cache(1024)
@@ -225,10 +214,6 @@ def compare_0_3_220(value: str, gold: str) -> bool:
     return value.endswith(gold.strip().casefold().strip(PUNCTUATION) if target is None else target)
 
 
-BARE = "the last word that is a bare number, equal in 5 significant digits"
-MATCH = match_by_value(
-    ">=0.3.261", "the last word that is a number, equal in 5 significant digits", True, finite
-)
 MARKS_ALONE = re.compile(r"^[\$\*\-#\s]*$")
 BOX = "\\boxed{"
 
@@ -257,7 +242,7 @@ def extract_aime(text: str, gold: str) -> Answer | None:
     inside = start + len(BOX)
     if start >= 0 and end > inside:
         line = line[:start] + line[inside:end] + line[end + 1 :]
-    answer = MATCH.extract(line, gold) if line else None
+    answer = extract_trimmed(line, gold) if line else None
     if answer is None:
         return None
     word, value, _, how = answer
@@ -279,34 +264,3 @@ def judge_by_math(text: str, gold: str) -> tuple[str | None, bool]:
         raise ValueError(f"Could not parse any mathematical target: {error}.")
     score = _score_answer_worker(text, targets)
     return score.answer and score.answer[:LONGEST], score.status == "correct"
-
-
-AIME_SOURCE = "inspect-evals 0.26.0, src/inspect_evals/utils/aime_common.py"
-SCORERS = (
-    _scorer(
-        "<=0.3.220",
-        "the last word of digits ends with the gold",
-        extract_0_3_220,
-        compare_0_3_220,
-    ),
-    match_by_value("0.3.221-0.3.252", BARE, False, finite_untrimmed),
-    match_by_value("0.3.253-0.3.260", BARE, True, finite_untrimmed),
-    MATCH,
-    replace(
-        MATCH,
-        name="inspect/aime2025",
-        dataset="aime",
-        summary="the last word of the last line that is a number, its box opened, in 5 digits",
-        source=f"{AIME_SOURCE}, aime_scorer",
-        extract=extract_aime,
-    ),
-    library_scorer(
-        "inspect/math",
-        summary="math() of inspect_ai, called itself: the last box, else after 'answer' or "
-        "'result', a formula, the last line or number; equal as an expression",
-        source="inspect_ai 0.3.285, src/inspect_ai/scorer/_math.py, math",
-        function=f"{__name__}:judge_by_math",
-        how="inspect_ai's math()",
-        extra="inspect-ai",
-    ),
-)

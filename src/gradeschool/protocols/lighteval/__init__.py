@@ -10,12 +10,11 @@ metrics/metrics_sample.py lines 81-167 (`ExactMatches` with strip_strings).
 
 from __future__ import annotations
 
+from gradeschool.problem import Problem
 from gradeschool.prompts import draw_rows, rationale
-from gradeschool.protocols import Problem, Scorer, library_scorer
-from gradeschool.protocols.extractions import gold_as_it_is, gold_without_commas, whole_text
+from gradeschool.protocols.extractions import gold_without_commas, whole_text
 
 DRAW_SHUFFLED = draw_rows(42, shuffled=True)
-METRICS = "lighteval 0.13.0, src/lighteval/metrics/metrics.py"
 
 
 def labelled_solution(problem: Problem) -> str:
@@ -24,63 +23,14 @@ def labelled_solution(problem: Problem) -> str:
     return f"ANSWER: {solution}" if "\\boxed" in solution else f"ANSWER: {problem.gold}"
 
 
-SCORERS = (
-    *(
-        library_scorer(
-            f"lighteval/{name}",
-            summary=summary,
-            source=f"{METRICS}, {metric}",
-            function=f"{__package__}.library:{function}",
-            how="lighteval's reading",
-            reference=reference,
-        )
-        for name, summary, metric, function, reference in (
-            (
-                "gsm8k",
-                "extractive_match: boxes, 'answer ... N', then the last number, read by priority "
-                "on both sides; the gold is read out of the whole reference solution",
-                "Metrics.expr_gold_metric",
-                "extractive_match",
-                lambda problem: f" {problem.solution}",
-            ),
-            (
-                "gsm8k-inspect",
-                "math_scorer: the value and the characters it was read from are those of the gold",
-                "math_scorer",
-                "math_scorer",
-                gold_as_it_is,
-            ),
-            (
-                "aime",
-                "pass@1: 'final answer is N. I hope', boxes, 'answer ... N', the last number, read "
-                "by priority on both sides",
-                "Metrics.pass_at_k_math",
-                "pass_at_1",
-                gold_as_it_is,
-            ),
-            (
-                "gsm-plus",
-                "extractive_match: boxes, 'answer ... N', then the last number, against the gold "
-                "alone",
-                "Metrics.expr_gold_metric",
-                "extractive_match",
-                gold_as_it_is,
-            ),
-            (
-                "math-500",
-                "pass@1, as lighteval/aime; the gold is read out of the whole solution",
-                "Metrics.pass_at_k_math",
-                "pass_at_1_of_solutions",
-                labelled_solution,
-            ),
-        )
-    ),
-    Scorer(
-        name="lighteval/mgsm",
-        summary="the whole text without white space at its ends, equal as a string",
-        source=f"{METRICS}, Metrics.exact_match",
-        reference=lambda problem: gold_without_commas(problem).strip(),
-        extract=whole_text(),
-        dataset="mgsm",
-    ),
-)
+def spaced_solution(problem: Problem) -> str:
+    """Return the reference solution as it follows the prompt."""
+    return f" {problem.solution}"
+
+
+def stripped_gold(problem: Problem) -> str:
+    """Return the gold without commas and outer white space."""
+    return gold_without_commas(problem).strip()
+
+
+extract = whole_text()

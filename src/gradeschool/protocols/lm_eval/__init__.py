@@ -24,22 +24,20 @@ from functools import partial
 
 from gradeschool.answers.search import TextMatch, match_of, math_box
 from gradeschool.latex import hendrycks_equal, hendrycks_form, spaced_box
+from gradeschool.problem import Problem
 from gradeschool.prompts import draw_rows, rationale
-from gradeschool.protocols import MGSM, Answer, Problem, Scorer, library_scorer, make_answer
+from gradeschool.protocols import MGSM
 from gradeschool.protocols.extractions import (
     HASH,
     MARKED,
     first_group,
-    first_marked,
-    gold_as_it_is,
     last_group,
     last_number,
-    marked_gold,
     whole_text,
 )
 from gradeschool.scorer import Vote
+from gradeschool.verdict import Answer, make_answer
 
-TASKS = "EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks"
 # Tasks in the style of MATH.
 
 # Same matches as `(?:\$)?\d+(?:\.\d+)?(?![\w\d])`. A run of digits is tried once, from its start,
@@ -137,55 +135,7 @@ def boxed_solution(problem: Problem) -> str:
     return solution if "\\boxed" in solution else f"\\boxed{{{problem.gold}}}"
 
 
-MATH_SCORERS = (
-    Scorer(
-        name="lm-eval/hrm8k-gsm8k-en",
-        summary="the last box, else between '$', after '=' or the last number; Hendrycks' forms",
-        source=f"{TASKS}/hrm8k/en (version 1.1)/utils.py, process_results",
-        reference=hrm8k_reference,
-        extract=extract_hrm8k,
-        compare=compare_hrm8k,
-    ),
-    Scorer(
-        name="lm-eval/hendrycks-math500",
-        summary="between the first and the last '$', else the whole text; Hendrycks' forms",
-        source=f"{TASKS}/hendrycks_math/utils.py, process_results",
-        reference=gold_as_it_is,
-        extract=extract_between_dollars,
-        compare=partial(hendrycks_equal, strict=True),
-        dataset="math500",
-    ),
-    Scorer(
-        name="lm-eval/aime",
-        summary="the last box, else between '$', else the whole text; Hendrycks' forms",
-        source=f"{TASKS}/aime/utils.py, process_results",
-        reference=gold_as_it_is,
-        extract=extract_aime,
-        compare=partial(hendrycks_equal, strict=True),
-        dataset="aime",
-    ),
-    library_scorer(
-        "lm-eval/minerva-math500",
-        summary="the first 'Final Answer: The final answer is N. I hope it is correct.', Minerva's "
-        "normal form, else equal by sympy",
-        source=f"{TASKS}/minerva_math/utils.py, process_results: exact_match",
-        function="gradeschool.protocols.by_sympy:minerva_exact_match",
-        how="between 'The final answer is' and 'I hope it is correct'",
-        reference=boxed_solution,
-    ),
-    library_scorer(
-        "lm-eval/minerva-math500/math-verify",
-        summary="Math-Verify's parse and verify of the whole solution and the whole completion",
-        source=f"{TASKS}/minerva_math/utils.py, process_results: math_verify",
-        function="gradeschool.protocols.by_math_verify:default",
-        how="Math-Verify's reading",
-        reference=boxed_solution,
-    ),
-)
-
-
-SOURCE = f"{TASKS}/gsm8k"
-LLAMA3_SOURCE = f"{TASKS}/llama3/instruct/gsm8k/gsm8k.yaml"
+compare_hendrycks = partial(hendrycks_equal, strict=True)
 
 # GSM8K: filters and exact_match.
 
@@ -235,47 +185,6 @@ cot_llama = last_group(
     COT_LLAMA_PATTERN, "the last 'The final answer is N'", f"The {FINAL_IS}", cleaned
 )
 llama = last_group(LLAMA_PATTERN, "the last 'final answer is N'", FINAL_IS, cleaned)
-COT = "the first 'The answer is N' and one more character"
-RUN = "the last number-like run"
-# Task, what the strict filter extracts, the reference.
-FILTERS = (
-    ("gsm8k", strict, "the first '#### N'", whole_answer),
-    ("gsm8k-cot", cot, COT, gold_alone),
-    ("gsm8k-cot-zeroshot", cot, COT, whole_answer),
-    ("gsm8k-cot-llama", cot_llama, "the last 'The final answer is N'", gold_alone),
-    ("gsm8k-llama", llama, "the last 'final answer is N' without a '$'", gold_alone),
-)
-GSM8K_SCORERS = tuple(
-    Scorer(
-        name=f"lm-eval/{task}/{filter}",
-        summary=f"{words}, exact_match",
-        source=f"{LLAMA3_SOURCE if task == 'gsm8k-llama' else f'{SOURCE}/{task}.yaml'}, "
-        f"filter {filter}",
-        reference=reference,
-        extract=extract,
-    )
-    for task, extract_strict, summary, reference in FILTERS
-    for filter, extract, words in (
-        ("strict-match", extract_strict, summary),
-        ("flexible-extract", flexible, RUN),
-    )
-)
-OTHER_SCORERS = (
-    Scorer(
-        name="lm-eval/gsm8k-cot-self-consistency/score-first",
-        summary="the first 'The answer is N' of the first sample, exact_match",
-        source=f"{SOURCE}/gsm8k-cot-self-consistency.yaml, filter score-first",
-        reference=gold_alone,
-        extract=first_is,
-    ),
-    Scorer(
-        name="lm-eval/gsm8k@0.3",
-        summary="the first '#### N', equal as a string",
-        source="lm-eval 0.3.0 (PyPI), lm_eval/tasks/gsm8k.py",
-        reference=marked_gold,
-        extract=first_marked,
-    ),
-)
 
 
 def ballot(text: str) -> str:
@@ -288,7 +197,8 @@ VOTES = tuple(
     Vote(
         name=f"lm-eval/gsm8k-cot-self-consistency/maj@{voters}",
         summary=f"the most frequent 'The answer is N' of {voters} samples, '[invalid]' among them",
-        source=f"{SOURCE}/gsm8k-cot-self-consistency.yaml, filter maj@{voters}: {chain}",
+        source="EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/gsm8k/"
+        f"gsm8k-cot-self-consistency.yaml, filter maj@{voters}: {chain}",
         voters=voters,
         ballot=ballot,
         nothing=INVALID,
@@ -301,7 +211,6 @@ VOTES = tuple(
     )
 )
 
-ENGLISH_PATTERN = r"The answer is (\-?[0-9\.\,]+)"
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -313,35 +222,21 @@ def without_punctuation(text: str) -> str:
     return text.lower().translate(PUNCTUATION).rstrip("\0")
 
 
-MGSM_FILTERS = (
-    ("mgsm-direct/remove-whitespace", "the whole text", whole_text(without_punctuation), ""),
-    ("mgsm/flexible-extract", RUN, last_number(FLEXIBLE_PATTERN, clean=without_punctuation), ""),
-    *(
-        (
-            f"mgsm-{task}/strict-match",
-            f"the first {words + ' N'!r}",
-            first_group(re.compile(pattern), f"the first {words!r}", clean=without_punctuation),
-            language,
-        )
-        for task, language, pattern in (
-            ("en-cot", "", ENGLISH_PATTERN),
-            *((f"native-cot-{language}", language, pattern)
-              for language in MGSM for pattern in [MGSM[language]["lm_eval_pattern"]]),
-        )
-        for words in [pattern.partition("(")[0].rstrip()]
-    ),
-)  # fmt: skip
-MGSM_SCORERS = tuple(
-    Scorer(
-        name=f"lm-eval/{name}",
-        summary=f"{summary}, exact_match without punctuation",
-        source=f"{TASKS}/mgsm, filter {name.rpartition('/')[2]}",
-        reference=lambda problem: without_punctuation(problem.gold),
-        extract=extract,
-        dataset=f"mgsm:{language}".rstrip(":"),
+def gold_without_punctuation(problem: Problem) -> str:
+    """Return the gold in the same form."""
+    return without_punctuation(problem.gold)
+
+
+whole = whole_text(without_punctuation)
+flexible_in_mgsm = last_number(FLEXIBLE_PATTERN, clean=without_punctuation)
+strict_in_mgsm = {  # by language
+    language: first_group(
+        re.compile(words["lm_eval_pattern"]),
+        f"the first {words['lm_eval_pattern'].partition('(')[0].rstrip()!r}",
+        clean=without_punctuation,
     )
-    for name, summary, extract, language in MGSM_FILTERS
-)
+    for language, words in MGSM.items()
+}
 
 # The draws of examples. Each task has one generator, and each document in turn draws from it.
 
@@ -358,6 +253,3 @@ def draw_others(
     for problem in problems:
         rows = stream.sample(range(len(shots)), count + 1)
         yield [row for row in rows if shots[row].id != problem.id][:count]
-
-
-SCORERS = (*GSM8K_SCORERS, *OTHER_SCORERS, *MGSM_SCORERS, *MATH_SCORERS)

@@ -8,14 +8,8 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.search import last_match, last_match_behind, mentions_answer
-from gradeschool.protocols import Answer, Scorer, make_answer
-from gradeschool.protocols.extractions import (
-    HASH,
-    last_behind_answer,
-    last_number,
-    normalized,
-    normalized_gold,
-)
+from gradeschool.protocols.extractions import HASH, last_behind_answer, last_number, normalized
+from gradeschool.verdict import Answer, make_answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
 BOXED = re.compile(r"\\boxed\{([^}]+)\}")
@@ -47,15 +41,3 @@ def compare(value: str, reference: str) -> bool:
         return value == reference or abs(float(value) - float(reference)) < TOLERANCE
     except ValueError:
         return False
-
-
-SCORERS = (
-    Scorer(
-        name="multi-pattern",
-        summary="####, boxed, 'the answer is', 'answer:', else the last number; equal within 1e-6",
-        source="the common multi-pattern parser (SOURCE.md)",
-        reference=normalized_gold,
-        extract=extract,
-        compare=compare,
-    ),
-)

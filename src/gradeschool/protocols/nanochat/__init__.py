@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.search import last_match
-from gradeschool.protocols import Answer, Problem, Scorer
+from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import first_marked
+from gradeschool.verdict import Answer
 
-SOURCE = "karpathy/nanochat @ 92d63d4e, tasks/gsm8k.py"
 # A tool call of the reference solution; the gold is extracted from the text after the last one.
 ANNOTATION = re.compile(r"<<[^>]+>>")
 
@@ -26,14 +26,3 @@ def reference(problem: Problem) -> str:
     last_call = last_match(ANNOTATION, problem.solution)
     answer = first_marked(problem.solution[last_call.end() if last_call else 0 :], "")
     return "" if answer is None else answer.value
-
-
-SCORERS = (
-    Scorer(
-        name="nanochat/gsm8k",
-        summary="the first '#### N', equal as a string",
-        source=f"{SOURCE}, GSM8K.evaluate",
-        reference=reference,
-        extract=extract,
-    ),
-)

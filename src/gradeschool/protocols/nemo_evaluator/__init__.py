@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.search import last_match, last_number_start, lowered
-from gradeschool.problem import MARKER
-from gradeschool.protocols import Answer, Problem, Scorer
+from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.extractions import (
     LAST_NUMBER,
     first_group,
     gold_without_commas,
     last_number,
 )
+from gradeschool.verdict import Answer
 
-SOURCE = "NVIDIA-NeMo/Evaluator @ 992fc1d1, src/nemo_evaluator"
 ANNOUNCED = re.compile(r"(?i)(?:the answer is|answer\s*:)\s*([^\n]+)")
 IGNORED = str.maketrans("", "", ",$% ")
 DECIMAL = re.compile(r"-?\d+\.?\d*")
@@ -51,6 +50,11 @@ def extract_line(text: str, reference: str) -> Answer | None:
 def without_zeros(number: str) -> str:
     """Remove zeros at the end, of integers too, then a period: "100" becomes "1"."""
     return number.rstrip("0").rstrip(".")
+
+
+def gold_without_zeros(problem: Problem) -> str:
+    """Return the gold without commas, and without its last zeros."""
+    return without_zeros(gold_without_commas(problem).strip())
 
 
 def extract_number(text: str, reference: str) -> Answer | None:
@@ -90,31 +94,3 @@ def answer_of_solution(problem: Problem) -> str:
     """Return the first "#### N" of the solution, else its last number, "" without one."""
     answer = first_hashes(problem.solution, "") or last_trimmed(problem.solution, "")
     return "" if answer is None else answer.value
-
-
-SCORERS = (
-    Scorer(
-        name="nemo-evaluator/gsm8k",
-        summary="the line after the first 'the answer is' or 'answer:', else the last line; equal "
-        "as a string without commas, '$', '%' and spaces",
-        source=f"{SOURCE}/benchmarks/gsm8k.py and scoring/pattern.py, answer_line",
-        reference=marked_line,
-        extract=extract_line,
-    ),
-    Scorer(
-        name="nemo-evaluator/mgsm",
-        dataset="mgsm",
-        summary="the last number, equal as a string once zeros at the end are gone: 100 is 1",
-        source=f"{SOURCE}/benchmarks/mgsm.py and scoring/pattern.py, numeric_match",
-        reference=lambda problem: without_zeros(gold_without_commas(problem).strip()),
-        extract=extract_number,
-    ),
-    Scorer(
-        name="nemo-evaluator/gsm8k-answer",
-        summary="the first '#### N', else the first box of a number, else the last number; equal "
-        "as a string",
-        source="nemo-evaluator 0.2.8, nemo_evaluator/contrib/byob/scorers.py, gsm8k_answer",
-        reference=answer_of_solution,
-        extract=extract_answer,
-    ),
-)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.numbers import parse_decimal
-from gradeschool.protocols import Answer, Problem, Scorer, ScorerFailure, make_answer
+from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import (
     last_behind_answer,
     last_number,
     normalized,
     normalized_gold,
 )
-from gradeschool.scorer import clip
+from gradeschool.scorer import ScorerFailure, clip
+from gradeschool.verdict import Answer, make_answer
 
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
@@ -32,14 +33,3 @@ def extract(text: str, reference: str) -> Answer | None:
     if (match := last_behind_answer(ANSWER, text)) is None:
         return last_number_in(text, reference)
     return make_answer((match[1], normalized(match[1]), match.span(1), "the last 'ANSWER: N'"))
-
-
-SCORERS = (
-    Scorer(
-        name="numeric-equality",
-        summary="the number after 'ANSWER:', else the last number; equal once normalised",
-        source="aisa-group/PostTrainBench #44 (SOURCE.md)",
-        reference=reference,
-        extract=extract,
-    ),
-)

@@ -9,20 +9,14 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.protocols import Scorer
+from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import extracted_gold, last_number_without_commas
 
-SOURCE = "allenai/olmes gsm8k::{} (tasks.py as in goodfire-ai/olmes @ acbb7467)"
 # Only decimals keep their sign: integers lose it, on both sides.
 NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+")
 extract = last_number_without_commas(NUMBER)
 
-SCORERS = (
-    Scorer(
-        name="olmes/gsm8k-tulu",
-        summary="the last number (integers without their sign), exact_match",
-        source=SOURCE.format("tulu"),
-        reference=lambda problem: extracted_gold(extract, problem),
-        extract=extract,
-    ),
-)
+
+def reference(problem: Problem) -> str:
+    """Return the gold after the same extraction."""
+    return extracted_gold(extract, problem)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.protocols import Answer, Scorer
-from gradeschool.protocols.extractions import gold_without_commas, last_number_without_commas
+from gradeschool.protocols.extractions import last_number_without_commas
+from gradeschool.verdict import Answer
 
 # In older versions `[-+]?\d*\.\d+|\d+`: integers lost their sign, as in OLMES.
 NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+)")
@@ -23,16 +23,3 @@ def extract(text: str, reference: str) -> Answer | None:
 def compare(value: str, reference: str) -> bool:
     """Compare as strings without case."""
     return value.lower() == reference.lower()
-
-
-SCORERS = (
-    Scorer(
-        name="open-instruct/gsm8k",
-        summary="the last number with its sign, equal as a string (a training reward)",
-        source="allenai/open-instruct @ e6c3044a, open_instruct/ground_truth_utils.py, "
-        "GSM8KVerifier",
-        reference=gold_without_commas,
-        extract=extract,
-        compare=compare,
-    ),
-)

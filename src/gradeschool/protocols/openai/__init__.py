@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gradeschool.errors import InputError
-from gradeschool.protocols import Answer, Problem, Scorer
-from gradeschool.protocols.extractions import first_marked, gold_without_commas
+from gradeschool.problem import Problem
+from gradeschool.protocols.extractions import first_marked
 from gradeschool.scorer import clip
+from gradeschool.verdict import Answer
 
-SOURCE = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
 INVALID = "[invalid]"
 MARK = "A: "
 
@@ -27,6 +27,11 @@ def extract_answer(completion: str) -> str:
     """
     answer = first_marked(completion, "")
     return INVALID if answer is None else answer.value
+
+
+def official_gold(problem: Problem) -> str:
+    """Return the official extraction of the reference solution."""
+    return extract_answer(problem.solution)
 
 
 def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -> bool:
@@ -55,21 +60,3 @@ def extract_last_line(text: str, reference: str) -> Answer | None:
         return None
     answer, span = text[start + len(MARK) :], (start + len(MARK), len(text))
     return Answer(answer, answer.replace(",", ""), span, "the last line after 'A: '")
-
-
-SCORERS = (
-    Scorer(
-        name="openai/2021",
-        summary="the first '#### N', equal as a string",
-        source=SOURCE,
-        reference=lambda problem: extract_answer(problem.solution),
-        extract=first_marked,
-    ),
-    Scorer(
-        name="openai/example-solutions",
-        summary="the text after 'A: ' on the last line, equal without commas",
-        source="openai/grade-school-math @ 3101c7d5, data/example_model_solutions.jsonl (flags)",
-        reference=gold_without_commas,  # the flags ignore commas on both sides
-        extract=extract_last_line,
-    ),
-)

@@ -29,20 +29,12 @@ from gradeschool.latex import (
     unwrapped,
     without_unit,
 )
+from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
-from gradeschool.protocols import (
-    MGSM,
-    Answer,
-    Problem,
-    Scorer,
-    ScorerFailure,
-    library_scorer,
-    make_answer,
-)
-from gradeschool.protocols.extractions import COMMA, gold_as_it_is, last_number, last_number_behind
+from gradeschool.protocols.extractions import COMMA, last_number, last_number_behind_labels
+from gradeschool.scorer import ScorerFailure
+from gradeschool.verdict import Answer, make_answer
 
-SOURCE = "open-compass/opencompass @ a5acc4bb (PyPI 0.5.4)"
-DATASETS = f"{SOURCE}, opencompass/datasets"
 RUN_ON, MARK = "Question:", "The answer is"
 PLAIN_NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
 last_number_in = last_number(PLAIN_NUMBER, "the last number before 'Question:'")
@@ -217,7 +209,7 @@ def last_between(text: str, opening: str, closing: str) -> str:
 # Other sets
 
 HARD_NUMBER = re.compile(r"-?\d*\.?/?\d+|\d+")
-DIGITS_OF_MGSM = re.compile(r"\d+\.?\d*")
+after_label = last_number_behind_labels(re.compile(r"\d+\.?\d*"))
 
 
 def extract_gsm_hard(text: str, reference: str) -> Answer | None:
@@ -253,52 +245,3 @@ def boxed_gold(problem: Problem) -> str:
     """Return the last box of the reference solution, else the gold."""
     box = last_box(rationale(problem))
     return problem.gold if box is None else box.text
-
-
-SCORERS = (
-    Scorer(
-        name="opencompass/gsm8k",
-        summary="the last number before 'Question:' (a comma splits it), equal within 1e-6",
-        source=f"{DATASETS}/gsm8k.py",
-        reference=solution_gold,
-        extract=extract_last,
-        compare=compare_numbers,
-    ),
-    Scorer(
-        name="opencompass/gsm8k-0shot-v2",
-        summary="the last box, else the sentence with 'answer is'; equal as LaTeX strings",
-        source=f"{DATASETS}/math.py: math_postprocess_v2, MATHEvaluator v2",
-        reference=solution_gold,
-        extract=extract_v2,
-        compare=compare_v2,
-    ),
-    *(
-        Scorer(
-            name=f"opencompass/mgsm-{language}",
-            summary=f"the last number (no sign) after the last {label!r}, equal as a string",
-            source=f"{DATASETS}/mgsm.py: mgsm_postprocess, MGSM_Evaluator",
-            reference=gold_as_it_is,
-            extract=last_number_behind(DIGITS_OF_MGSM, label),
-            dataset=f"mgsm:{language}",
-        )
-        for language, row in MGSM.items()
-        for label in [row["label"]]
-    ),
-    Scorer(
-        name="opencompass/gsm-hard",
-        summary="the first number after 'The answer is', else the last; equal as a string to a "
-        "float",
-        source=f"{DATASETS}/mathbench.py: mathbench_postprocess, AccEvaluator",
-        reference=float_gold,
-        extract=extract_gsm_hard,
-        dataset="gsm-hard",
-    ),
-    library_scorer(
-        "opencompass/math-verify",
-        summary="Math-Verify reads LaTeX alone, boxes first; the gold is the box of the solution",
-        source=f"{SOURCE}, opencompass/evaluator/math_evaluator.py: MATHVerifyEvaluator",
-        function="gradeschool.protocols.by_math_verify:opencompass",
-        how="Math-Verify's reading of LaTeX",
-        reference=boxed_gold,
-    ),
-)

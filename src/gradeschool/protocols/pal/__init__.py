@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.protocols import Problem, Scorer, ScorerFailure
+from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import gold_without_commas, last_number
+from gradeschool.scorer import ScorerFailure
 
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 TOLERANCE = 1e-3
@@ -25,15 +26,9 @@ def reference(problem: Problem) -> str:
     return gold
 
 
-SCORERS = (
-    Scorer(
-        name="pal/gsm-hard",
-        summary="the last number, equal within 0.001 (PAL compares what the model's program "
-        "returns)",
-        source="reasoning-machines/pal @ 1fa4846a, scripts/gsm_eval.py",
-        reference=reference,
-        extract=last_number(NUMBER),
-        compare=lambda value, gold: abs(float(value.replace(",", "")) - float(gold)) < TOLERANCE,
-        dataset="gsm-hard",
-    ),
-)
+extract = last_number(NUMBER)
+
+
+def compare(value: str, reference: str) -> bool:
+    """Compare as floats within a thousandth."""
+    return abs(float(value.replace(",", "")) - float(reference)) < TOLERANCE

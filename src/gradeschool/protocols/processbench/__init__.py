@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from gradeschool.protocols import Answer, Scorer
-from gradeschool.protocols.extractions import gold_as_it_is
+from gradeschool.verdict import Answer
 
-SOURCE = "QwenLM/ProcessBench, code/run_eval.py"
 BOX = "\\boxed{"  # it ends at the first brace: \\boxed\{([^}]*)\}
 
 
@@ -44,14 +42,6 @@ def majority(texts: Iterable[str]) -> int | None:
     return parse_index(boxes.most_common(1)[0][0]) if boxes else None
 
 
-SCORERS = (
-    Scorer(
-        name="processbench/gsm8k",
-        summary="the integer in the last \\boxed{}: the number of the first wrong step",
-        source=f"{SOURCE}, extract_answer",
-        reference=gold_as_it_is,
-        extract=last_box,
-        compare=lambda value, gold: parse_index(value) == parse_index(gold) is not None,
-        dataset="processbench",
-    ),
-)
+def compare(value: str, reference: str) -> bool:
+    """Compare as integers."""
+    return parse_index(value) == parse_index(reference) is not None

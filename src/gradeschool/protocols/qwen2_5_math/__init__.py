@@ -9,7 +9,6 @@ Quadratic regexes of upstream are linear scans here, with the same result.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from math import isclose
 
@@ -23,9 +22,9 @@ from gradeschool.latex import (
     unwrapped,
     without_unit,
 )
-from gradeschool.problem import MARKER
-from gradeschool.protocols import Answer, Problem, Scorer, ScorerFailure
-from gradeschool.scorer import MATH_VERIFY, call_library
+from gradeschool.problem import MARKER, Problem
+from gradeschool.scorer import ScorerFailure, call_library
+from gradeschool.verdict import Answer
 
 # Words are read as by `word_to_num` of word2number 1.1 (w2n.py, lines 126-240): words that are not
 # numbers are skipped, so that "she has eighteen dollars" is 18.
@@ -233,6 +232,11 @@ def reference(problem: Problem) -> str:
     return strip_string(parts[1])
 
 
+def plain_reference(problem: Problem) -> str:
+    """Return the cleaned gold of a set without solutions."""
+    return strip_string(problem.gold)
+
+
 def compare(value: str, reference: str) -> bool:
     """Compare as numbers, also with factors 1/100 and 100, else as symbolic expressions."""
     if value.strip().lower() == reference.strip().lower():
@@ -259,26 +263,6 @@ def _without_brackets(text: str) -> str:
     for bracket in "{}()":
         text = text.replace(bracket, "")
     return text
-
-
-GSM8K = Scorer(
-    name="qwen2.5-math/gsm8k",
-    summary="a box, else all after 'the answer is', else the last number; equal within 1e-4, or "
-    "to a hundredth or the hundredfold, or symbolically",
-    source="QwenLM/Qwen2.5-Math @ a45202bd, evaluation/parser.py and grader.py",
-    reference=reference,
-    extract=extract,
-    compare=compare,
-    extra=MATH_VERIFY,
-)
-# parse_ground_truth takes the answer of these sets unchanged, without a solution.
-OTHER = replace(
-    GSM8K,
-    name="qwen2.5-math/numbers",
-    summary="as qwen2.5-math/gsm8k, on the golds of AIME 2024, ASDiv, MAWPS and CMATH",
-    reference=lambda problem: strip_string(problem.gold),
-)
-SCORERS = (GSM8K, OTHER)
 
 
 def svamp_fields(problem: Problem) -> dict[str, str]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.protocols import Problem, Scorer, ScorerFailure
+from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import last_number
+from gradeschool.scorer import ScorerFailure
 
-VLLM_SOURCE = "vllm-project/vllm @ 03e09605, tests/evals/gsm8k/gsm8k_eval.py"
-SGLANG_SOURCE = "sgl-project/sglang @ 109fdd2f, python/sglang/test/few_shot_gsm8k.py"
 # Matches of `\d+` after commas are removed, located in the original text.
 DIGITS = re.compile(r"\d+(?:,+\d+)*")
 # `ast.literal_eval` rejects longer integers (sys.set_int_max_str_digits).
@@ -40,15 +39,3 @@ def solution_integer(problem: Problem) -> str:
     if answer is None:
         raise ScorerFailure("the reference solution contains no integer literal")
     return answer.value
-
-
-SCORERS = tuple(
-    Scorer(
-        name=name,
-        summary="the last run of digits, commas removed, no sign, equal as an integer",
-        source=f"{source}, get_answer_value",
-        reference=solution_integer,
-        extract=last_integer,
-    )
-    for name, source in (("vllm/gsm8k", VLLM_SOURCE), ("sglang/gsm8k-few-shot", SGLANG_SOURCE))
-)

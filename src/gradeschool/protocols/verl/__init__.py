@@ -19,10 +19,9 @@ from gradeschool.latex import (
     replaced,
     spaced_box,
 )
-from gradeschool.protocols import Answer, Scorer, make_answer
-from gradeschool.protocols.extractions import HASH, gold_as_it_is, last_marked, marked_gold
+from gradeschool.protocols.extractions import HASH, last_marked
+from gradeschool.verdict import Answer, make_answer
 
-FOLDER = "verl 0.9.1, verl/utils/reward_score"
 CLIP, BOX_CLIP = 300, 100  # characters at the end: of a number, of a box
 NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
 ANSWER_LINE = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
@@ -64,6 +63,9 @@ def extract_box(text: str, reference: str) -> Answer | None:
     return None if box is None else Answer(box.text, box.text, (box.start, box.end), "the last box")
 
 
+compare_box = partial(hendrycks_equal, percents=("\\\\%", "\\%"))
+
+
 class BoxContent(str):
     """The content of a box, which is compared with the gold as it is."""
 
@@ -103,38 +105,3 @@ def extract_dapo(text: str, reference: str) -> Answer | None:
 def compare_dapo(value: str, reference: str) -> bool:
     """Compare Minerva's forms; the content of a box is compared as it is."""
     return value == (reference if isinstance(value, BoxContent) else minerva_form(reference))
-
-
-SCORERS = (
-    Scorer(
-        name="verl/gsm8k/strict",
-        summary="the last '#### N' of the last 300 characters, equal as a string",
-        source=f"{FOLDER}/gsm8k.py, method strict",
-        reference=marked_gold,
-        extract=extract_strict,
-    ),
-    Scorer(
-        name="verl/gsm8k/flexible",
-        summary="the last number of the last 300 characters, commas and periods kept, as a string",
-        source=f"{FOLDER}/gsm8k.py, method flexible",
-        reference=marked_gold,
-        extract=extract_flexible,
-    ),
-    Scorer(
-        name="verl/math-reward",
-        summary="the last box, equal in Hendrycks' form; no box, no answer",
-        source=f"{FOLDER}/math_reward.py",
-        reference=gold_as_it_is,
-        extract=extract_box,
-        compare=partial(hendrycks_equal, percents=("\\\\%", "\\%")),
-    ),
-    Scorer(
-        name="verl/math-dapo",
-        summary="the last 'Answer: N' of the last 300 characters in Minerva's form, else the last "
-        "box of the last 100, equal as a string",
-        source=f"{FOLDER}/math_dapo.py",
-        reference=gold_as_it_is,
-        extract=extract_dapo,
-        compare=compare_dapo,
-    ),
-)
