@@ -142,10 +142,8 @@ class Completion:
     text: the answer alone: no prompt, no prefix, no stop string. reasoning: thinking that the
     server returned separately. error: why there is no completion ("" if there is one); an error is
     never scored as a wrong answer. run: the name under which results are grouped. requests: the
-    number of requests it took. logprob: the sum of the natural log-probabilities of its
-    `usage.completion_tokens` tokens, including the end token and the tokens inserted by a
-    calculator, under the model itself (temperature 1, no top-p). None if it is not known. latency:
-    seconds from the request to its answer, retries left out; None if it is not known.
+    number of requests it took. latency: seconds from the request to its answer, retries left out;
+    None if it is not known.
     """
 
     key: str
@@ -160,7 +158,6 @@ class Completion:
     run: str = ""
     deviations: tuple[str, ...] = ()
     requests: int = 1
-    logprob: float | None = None
     latency: float | None = None
 
     @property

@@ -160,7 +160,6 @@ def to_line(completion: Completion, question: str) -> bytes:
         **({} if thought is None else {"reasoning_tokens": thought}),
         **({} if completion.requests == 1 else {"requests": completion.requests}),
         **({} if completion.latency is None else {"latency": completion.latency}),
-        **({} if completion.logprob is None else {"logprob": round(completion.logprob, 6)}),
         "error": error,
         "deviations": list(completion.deviations),
         "digest": digest_of(completion.key, text, error),
@@ -185,7 +184,6 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
     key, problem_id, sample = fields.get("key"), fields.get("problem_id"), fields.get("sample")
     text, requests = fields.get("completion"), fields.get("requests")
     deviations, seconds = fields.get("deviations"), fields.get("latency")
-    logprob = fields.get("logprob")
     if not (isinstance(key, str) and isinstance(problem_id, str) and isinstance(text, str)):
         return None
     if isinstance(sample, bool) or not isinstance(sample, int):
@@ -203,7 +201,6 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
         run=str(fields.get("run") or ""),
         deviations=tuple(map(str, deviations)) if isinstance(deviations, list) else (),
         requests=requests if isinstance(requests, int) and requests > 0 else 1,
-        logprob=logprob if isinstance(logprob, float) and -1e9 < logprob <= 0 else None,
         latency=seconds if isinstance(seconds, float) and 0 <= seconds < 1e9 else None,
     )
 

@@ -27,7 +27,7 @@ class Reply:
     """The reply to a request: the completion's text and facts about it.
 
     deviations: short descriptions of where the server deviated from the request; corrected if
-    possible. requests: number of HTTP requests. logprob: see `Completion`.
+    possible. requests: number of HTTP requests.
     """
 
     text: str
@@ -37,7 +37,6 @@ class Reply:
     model: str = ""
     deviations: tuple[str, ...] = ()
     requests: int = 1
-    logprob: float | None = None
 
 
 class Model:

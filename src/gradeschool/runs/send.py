@@ -7,7 +7,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -250,15 +250,15 @@ class Dispatcher:
         self.stopping = asyncio.Event()
         self.fatal: FatalModelError | None = None
         self.sent = self.waiting = self.retries = 0
-        self._retries_left = 0
+        self._retries_left = self._unfinished = 0
+        self._ended = asyncio.Event()  # a request, or the run
         self._reached = False  # whether the server answered at all
         self._failing: set[str] = set()  # problems that failed since the last answer
-        self._pending: Iterator[Request] = iter(())  # one iterator, shared by all workers
-        self._left = self._workers = 0
 
     def stop(self) -> None:
         """Send nothing more; requests in flight are still recorded, unless they cost nothing."""
         self.stopping.set()
+        self._ended.set()
         self.model.stop()
 
     async def send_all(self, requests: Sequence[Request]) -> None:
@@ -267,56 +267,49 @@ class Dispatcher:
         Raises FatalModelError, and any error of `record` (StoreError).
         """
         self._retries_left = LEAST_RETRIES + len(requests) // 2
-        self._pending, self._left = iter(requests), len(requests)
+        self._unfinished = 0
         try:
             async with asyncio.TaskGroup() as tasks:
-                self._start_workers(tasks)
+                for request in requests:
+                    while not self.stopping.is_set():
+                        if self._unfinished < self.limiter.limit:
+                            if self.budget is None or self.budget.affordable(self._unfinished):
+                                self._unfinished += 1
+                                tasks.create_task(self._send(request))
+                                break
+                            if self._unfinished == 0:
+                                self.stop()
+                                break
+                        self._ended.clear()
+                        await self._ended.wait()
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
         if self.fatal is not None:
             raise self.fatal
 
-    def _start_workers(self, tasks: asyncio.TaskGroup) -> None:
-        """Start workers until there are as many as the limiter allows, one a request at most."""
-        new = min(self.limiter.limit - self._workers, self._left)
-        for _ in range(0 if self.stopping.is_set() else new):
-            self._workers += 1
-            tasks.create_task(self._work(tasks))
-
-    async def _work(self, tasks: asyncio.TaskGroup) -> None:
-        """Send one request after another until there are no more, or too many workers."""
-        while self._workers <= self.limiter.limit and not self.stopping.is_set():
-            in_flight = self.sent + self.waiting
-            if self.budget is not None and not self.budget.affordable(in_flight):
-                if in_flight == 0:
-                    self.stop()
-                break  # a request in flight starts workers when it ends, with newer counts
-            request = next(self._pending, None)
-            if request is None:
-                break
-            self._left -= 1
-            tries, is_done = 0, False
-            while not is_done and not self.stopping.is_set():
-                tries += 1
-                self.sent += 1
-                begun = self.limiter.clock()
-                try:
-                    reply = await self.model.complete(request)
-                except ModelError as error:
-                    self.sent -= 1
-                    is_done = not await self._retry(error, tries, begun)
-                    if is_done:
-                        self._fail(request, error)
-                    continue
+    async def _send(self, request: Request) -> None:
+        """Send a request until it is answered or has failed, and record the result."""
+        tries, is_done = 0, False
+        while not is_done and not self.stopping.is_set():
+            tries += 1
+            self.sent += 1
+            begun = self.limiter.clock()
+            try:
+                reply = await self.model.complete(request)
+            except ModelError as error:
                 self.sent -= 1
-                is_done = self._reached = True
-                self._failing.clear()
-                self.limiter.succeeded()
-                seconds = self.limiter.clock() - begun
-                self.record(request, completion_of(request, reply, self.model.name, seconds))
-            if self._workers < self.limiter.limit:
-                self._start_workers(tasks)
-        self._workers -= 1
+                is_done = not await self._retry(error, tries, begun)
+                if is_done:
+                    self._fail(request, error)
+                continue
+            self.sent -= 1
+            is_done = self._reached = True
+            self._failing.clear()
+            self.limiter.succeeded()
+            seconds = self.limiter.clock() - begun
+            self.record(request, completion_of(request, reply, self.model.name, seconds))
+        self._unfinished -= 1
+        self._ended.set()
 
     async def _retry(self, error: ModelError, tries: int, begun: float) -> bool:
         """Wait and return True if a request that failed is to be sent again."""
@@ -386,6 +379,6 @@ def completion_of(
         return Completion(*sample, "", usage=result.usage, run=run, error=error)
     return Completion(
         *sample, result.text, result.finish, result.usage, result.model, result.reasoning, run=run,
-        deviations=result.deviations, requests=result.requests, logprob=result.logprob,
+        deviations=result.deviations, requests=result.requests,
         latency=None if seconds is None else round(seconds, 3),
     )  # fmt: skip
