@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from statistics import NormalDist
 from threading import current_thread, main_thread
@@ -95,7 +96,8 @@ class Session:
         self.prepared, self.store, self.scorers, self.show = prepared, store, scorers, show
         self.requests = prepared.plan.requests(model.identity)
         self.known: dict[str, bytes] = {}
-        self.total, self.stored = len(self.requests), len(self.answered())
+        self.total = len(self.requests)
+        self.stored = len(split(self.requests, store.completions)[1])
         self.ended = self.failed = self.tokens = self.judged = self.correct = 0
         self.budget: Budget | None = None
         if prepared.price is not None:
@@ -103,15 +105,6 @@ class Session:
         most = job.connections or model.connections
         self.dispatcher = Dispatcher(model, self.record, most, self.budget)
         self._task = asyncio.current_task()
-
-    def answered(self) -> list[tuple[Request, Completion]]:
-        """Return the requests that are answered, with their completions."""
-        pairs, rows = [], self.store.completions
-        for request in self.requests:
-            row = rows.get(request.key)
-            if row is not None and not row.error:
-                pairs.append((request, row))
-        return pairs
 
     def record(self, request: Request, completion: Completion) -> None:
         """Store a result, score it, and count it."""
@@ -166,8 +159,7 @@ class Session:
                     manifest["server"] = server
                     write_json(path, manifest)
             self.requests = planned[: size * plan.samples]
-            todo = [each for each in self.requests
-                    if each.key not in rows or rows[each.key].error]  # fmt: skip
+            todo, _ = split(self.requests, rows)
             if job.batch:
                 from gradeschool.models.endpoint import Endpoint
                 from gradeschool.runs.batch import BatchRun
@@ -182,7 +174,8 @@ class Session:
             if self.dispatcher.stopping.is_set():  # also between two looks: the rest is missing
                 self.requests = planned
                 return
-            pairs = [(row.text, request.problem) for request, row in self.answered()]
+            _, answered = split(self.requests, rows)
+            pairs = [(row.text, request.problem) for request, row in answered]
             outcomes = [(problem.id, each[0]) for (_, problem), each
                         in zip(pairs, self.scorers.outcomes_of(pairs), strict=True)]  # fmt: skip
             manifest["until"] = look_at(job.until, looks, size, outcomes)
@@ -192,6 +185,21 @@ class Session:
 
 
 Show = Callable[[Session, str], None]
+Answered = list[tuple[Request, Completion]]
+
+
+def split(
+    requests: Iterable[Request], rows: Mapping[str, Completion]
+) -> tuple[list[Request], Answered]:
+    """Return the requests without an answer among the rows, and the others with their row."""
+    todo, answered = [], []
+    for request in requests:
+        row = rows.get(request.key)
+        if row is None or row.error:
+            todo.append(request)
+        else:
+            answered.append((request, row))
+    return todo, answered
 
 
 async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: None) -> Evaluation:
@@ -237,7 +245,8 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
             finally:
                 for number in numbers:
                     loop.remove_signal_handler(number)
-            requests, answered, rows = session.requests, session.answered(), store.completions
+            requests, rows = session.requests, store.completions
+            _, answered = split(requests, rows)
             score, curve, results = summarise(model.name, scorers, requests, rows, session.known)
             results["seconds"] = round(monotonic() - started, 3)
             budget, stopping = session.budget, session.dispatcher.stopping.is_set()
@@ -263,7 +272,9 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
             f"the server says that another model answered: {others}; check the model's name"
         )
     texts = [row for _, row in answered]
-    if job.thinking and texts and not any(map(shows_thinking, texts)):
+    shown = (row.reasoning or row.usage.reasoning_tokens or thinking_spans(row.text) != ([], None)
+             for row in texts)  # fmt: skip
+    if job.thinking and texts and not any(shown):
         cautions.append(f"--thinking on was sent, and none of {len(texts)} answers shows thinking; "
                         "the server may ignore it")  # fmt: skip
     cut = own_run.cut_by_server(manifest, texts)
@@ -330,7 +341,18 @@ def summarise(
                 speeds.append(row.usage.completion_tokens / row.latency)
     alike = AlikeTexts(name)
     alike.add(samples)
-    warnings = [*alike.conclude(), *same_samples(answers)]
+    warnings = list(alike.conclude())
+    by_problem: defaultdict[str, list[str]] = defaultdict(list)
+    for row in answers:
+        by_problem[row.problem_id].append(row.text)
+    several = [each for each in by_problem.values() if len(each) > 1]
+    same = sum(len(set(each)) == 1 for each in several)
+    if same >= max(LEAST_SAME, SAME * len(several)):
+        warnings.append(
+            f"the samples of {same} of {len(several)} problems are the same text: the temperature "
+            "or the seed has no effect (`gradeschool doctor` tests a server), and pass@k and maj@k "
+            "say nothing"
+        )
     table = ScoredTable(Run(name, samples), scorers)
     if known and all(row.key in known for row in answers):
         table.outcomes = [known[row.key] for row in answers]
@@ -359,28 +381,6 @@ def summarise(
     return score, curve, fields
 
 
-def same_samples(answers: Iterable[Completion]) -> list[str]:
-    """Return a warning if the samples of nearly every problem are one text: [] for one sample."""
-    texts: defaultdict[str, list[str]] = defaultdict(list)
-    for row in answers:
-        texts[row.problem_id].append(row.text)
-    several = [each for each in texts.values() if len(each) > 1]
-    same = sum(len(set(each)) == 1 for each in several)
-    if same < max(LEAST_SAME, SAME * len(several)):
-        return []
-    return [
-        f"the samples of {same} of {len(several)} problems are the same text: the temperature or "
-        "the seed has no effect (`gradeschool doctor` tests a server), and pass@k and maj@k say "
-        "nothing"
-    ]
-
-
-def shows_thinking(row: Completion) -> bool:
-    """Return whether a completion has thinking: in its text, apart from it, or counted alone."""
-    apart = row.reasoning or row.usage.reasoning_tokens
-    return bool(apart) or thinking_spans(row.text) != ([], None)
-
-
 def quantiles(values: Sequence[float]) -> dict[str, float]:
     """Return the median, the 90th and the 99th percentile, {} for no values."""
     ranked, shares = sorted(values), {}
@@ -399,14 +399,8 @@ def estimate_run(prepared: PreparedJob) -> dict[str, Any]:
         async with model:  # asks the server for its name
             return model.identity
 
-    stored = own_run.stored_completions(prepared.folder)
-    todo, pairs = [], []
-    for request in prepared.plan.requests(asyncio.run(identity(prepared.model))):
-        row = stored.get(request.key)
-        if row is None or row.error:
-            todo.append(request)
-        else:
-            pairs.append((request, row))
+    requests = prepared.plan.requests(asyncio.run(identity(prepared.model)))
+    todo, pairs = split(requests, own_run.stored_completions(prepared.folder))
     fields = {
         "model": prepared.model.identity,
         "protocol": prepared.plan.protocol.name,
@@ -434,10 +428,8 @@ def estimate_run(prepared: PreparedJob) -> dict[str, Any]:
 
 def look_sizes(problems: int) -> list[int]:
     """Return the numbers of problems after which a run may stop: FIRST_LOOK, doubled, and all."""
-    sizes = [FIRST_LOOK]
-    while sizes[-1] < problems:
-        sizes.append(2 * sizes[-1])
-    return [*sizes[:-1], problems]
+    doubled = takewhile(lambda size: size < problems, (FIRST_LOOK * 2**n for n in range(32)))
+    return [*doubled, problems]
 
 
 def look_at(
@@ -530,22 +522,20 @@ async def ask_judge(
             def record(request: Request, completion: Completion) -> None:
                 store.append(completion, request.problem.question)
 
-            todo = [each for each in asked if each.key not in rows or rows[each.key].error]
             try:
                 dispatcher = Dispatcher(model, record, connections or model.connections)
-                await dispatcher.send_all(todo)
+                await dispatcher.send_all(split(asked, rows)[0])
             except FatalModelError as error:
                 stopped = {"stopped": str(error)}
-        given = [each for each in asked if each.key in rows and not rows[each.key].error]
-        outcomes = Counter(outcome_of_reply(rows[each.key].text, each.problem) for each in given)
-        failed = len(asked) - len(given)
-        outcomes[Outcome.ERROR] += failed
+        failed, given = split(asked, rows)
+        outcomes = Counter(outcome_of_reply(row.text, each.problem) for each, row in given)
+        outcomes[Outcome.ERROR] += len(failed)
         return {
             "scorer": f"judge/{model.name}",
             "model": model.identity,
             "of": len(answered),
             "asked": len(asked),
-            "failed": failed,
+            "failed": len(failed),
             **{outcome.value: outcomes[outcome] for outcome in Outcome},
             **stopped,
         }
