@@ -9,17 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from gradeschool.calculator import LONGEST, OPEN, annotation_end
+from gradeschool.calculator import LONGEST, annotation_end
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.process import best_device
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 # The length of a long chain of thought, for protocols without a limit.
 DEFAULT_TOKENS = 2048
@@ -387,73 +383,40 @@ SPACES = str.maketrans("Ġ▁", "  ")
 EQUALS_BYTE = "<0x3D>"
 
 
-class Override(NamedTuple):
-    """Tokens that must follow; `instead`: the first replaces the token just chosen."""
-
-    tokens: tuple[int, ...]
-    instead: bool = False
-
-
-NOTHING = Override(())
-
-
 class Annotations:
-    """Finds open annotations in the tokens of one tokenizer.
+    """Finds what follows in an open annotation, in the tokens of one tokenizer.
 
     A token that ends in "=" is followed by the result. A token that continues after "=" ("=2") is
     kept if the result begins with it (the rest is forced), and otherwise replaced by "=" and the
-    whole result.
+    whole result. watched: the tokens with "=".
     """
 
     def __init__(self, tokenizer: Any, size: int) -> None:
         """Set the tokenizer, and the number of the model's logits."""
-        import numpy
-
         self.tokenizer = tokenizer
-        # fmt: off
-        self.texts = [str(text or "").replace(EQUALS_BYTE, "=").translate(SPACES)
-                      for text in tokenizer.convert_ids_to_tokens(range(min(size, len(tokenizer))))]
-        # fmt: on
-        self.texts += [""] * (size - len(self.texts))
-        self.watched: NDArray[np.bool_] = numpy.array(["=" in text for text in self.texts])
-        self.opening = {token for token, text in enumerate(self.texts) if "<" in text}
-        self.closing = {token for token, text in enumerate(self.texts)
-                        if ">" in text and "<" not in text}  # fmt: skip
-        self.whole = {token for token in self.opening if OPEN in self.texts[token]}
+        known = tokenizer.convert_ids_to_tokens(range(min(size, len(tokenizer))))
+        self.texts = [str(text or "").replace(EQUALS_BYTE, "=").translate(SPACES) for text in known]
+        self.texts += [""] * (size - len(known))
+        self.watched = {token for token, text in enumerate(self.texts) if "=" in text}
         self.encode: Callable[[str], tuple[int, ...]] = lru_cache(4096)(self._encode)
-        # Samples often agree.
-        self.behind: Callable[[tuple[int, ...], int], Override] = lru_cache(65536)(self._behind)
 
-    def override(self, before: Sequence[int], token: int) -> Override:
-        """Return the tokens that a token with "=" forces after the tokens before it."""
-        return self.behind(self._open(before), token)
+    def override(self, before: Sequence[int], token: int) -> tuple[tuple[int, ...], bool]:
+        """Return the tokens that a watched token forces after the tokens before it.
 
-    def _behind(self, opened: tuple[int, ...], token: int) -> Override:
-        """Return the override after a token in an open annotation, () if none is open."""
+        Also whether the first of them replaces the token; () and False outside of an annotation.
+        """
         text, end = self.texts[token], self.texts[token].index("=") + 1
         head, rest = text[:end], text[end:]
-        tail = "".join([self.texts[member] for member in opened])
+        recent = before[-LONGEST:]
+        tail = "".join([self.texts[member] for member in recent])
         if not tail.isascii():
-            tail = str(self.tokenizer.decode(opened))
-        result = annotation_end(tail + head) if tail or OPEN in head else ""
+            tail = str(self.tokenizer.decode(recent))
+        result = annotation_end(tail + head)
         if not result or rest.startswith(result):
-            return NOTHING
+            return (), False
         if result.startswith(rest):
-            return Override(self.encode(result[len(rest) :]))
-        return Override(self.encode(head + result), instead=True)
-
-    def _open(self, before: Sequence[int]) -> tuple[int, ...]:
-        """Return the tokens of a row from the "<<" of an open annotation on, () if none is open."""
-        closing, opening, whole = self.closing, self.opening, self.whole
-        for start in range(len(before) - 1, max(-1, len(before) - 1 - LONGEST), -1):
-            token = before[start]
-            if token in closing:
-                return ()
-            if token in opening and (
-                token in whole or OPEN in "".join([self.texts[member] for member in before[start:]])
-            ):
-                return tuple(before[start:])
-        return ()
+            return self.encode(result[len(rest) :]), False
+        return self.encode(head + result), True
 
     def _encode(self, text: str) -> tuple[int, ...]:
         """Return a text's tokens as they would be in the middle of a text.

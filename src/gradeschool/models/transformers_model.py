@@ -165,10 +165,10 @@ class TransformersEngine:
         """Add the chosen token, or one that the calculator forces; return whether the row ends."""
         if row.forced:
             token = row.forced.popleft()
-        elif self.calculator is not None and self.calculator.watched[token]:
-            override = self.calculator.override(row.written, token)
-            row.forced.extend(override.tokens)
-            if override.instead:
+        elif self.calculator is not None and token in self.calculator.watched:
+            forced, replaces = self.calculator.override(row.written, token)
+            row.forced.extend(forced)
+            if replaces:
                 token = row.forced.popleft()
         row.written.append(token)
         row.ended = token in self.ends or len(row.written) >= row.limit

@@ -82,9 +82,8 @@ class _Row:
             token = self.written[self.read]
             if self.queue:
                 self.queue.popleft()
-            elif annotations.watched[token]:
-                override = annotations.override(self.written[: self.read], token)
-                if not override.instead:
-                    self.queue.extend(override.tokens)
+            elif token in annotations.watched:
+                forced, replaces = annotations.override(self.written[: self.read], token)
+                self.queue.extend(() if replaces else forced)
             self.read += 1
         return self.queue[0] if self.queue else None
