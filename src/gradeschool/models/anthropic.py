@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.endpoint import NO_OPTIONS, TOTAL_SECONDS, Endpoint
+from gradeschool.models.endpoint import Endpoint
 from gradeschool.models.openai_api import reply_in
 
 VERSION = "2023-06-01"
@@ -22,26 +22,19 @@ class AnthropicModel(Endpoint):
     speaks_openai = False
     chat_path = "/messages"
 
-    def __init__(
-        self,
-        base: str,
-        model: str,
-        key: str,
-        seconds: float = TOTAL_SECONDS,
-        options: Mapping[str, Any] = NO_OPTIONS,
-    ) -> None:
-        thinking, effort = options.get("thinking"), options.get("reasoning_effort")
+    def key_headers(self) -> dict[str, str]:
+        """Return the headers with the key, and the version of the API."""
+        return {"x-api-key": self.key, "anthropic-version": VERSION}
+
+    @staticmethod
+    def thinking_fields(base: str, thinking: bool | None, effort: str | None) -> dict[str, Any]:
+        """Return the fields that turn thinking on or off, or set its effort."""
         if effort == "none":
-            thinking, effort = False, None
+            return {"thinking": {"type": "disabled"}}
         fields: dict[str, Any] = {}
         if thinking is not None:
             fields["thinking"] = {"type": "adaptive" if thinking else "disabled"}
-        if effort is not None:
-            fields["output_config"] = {"effort": effort}
-        extra = {**fields, **options.get("extra_body", {})}
-        given = {"headers": options.get("headers", {}), "extra_body": extra}
-        super().__init__(base, model, key, seconds, given)
-        self._key_headers = {"x-api-key": key, "anthropic-version": VERSION}
+        return fields if effort is None else {**fields, "output_config": {"effort": effort}}
 
     def body_of(self, request: Request, refused: frozenset[str] | None = None) -> dict[str, Any]:
         """Return the body of a request.

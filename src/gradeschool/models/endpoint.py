@@ -111,6 +111,7 @@ class Endpoint(Model):
     speaks_openai = True
     chat_path = "/chat/completions"
     read_reply: Callable[[Mapping[str, Any], Request], Reply] = staticmethod(reply_in)
+    thinking_fields = staticmethod(thinking_fields)
 
     def __init__(
         self,
@@ -134,11 +135,10 @@ class Endpoint(Model):
         self._headers = dict(options.get("headers", ()))
         for secret in filter(None, (key, *self._headers.values())):
             register_key(secret)
-        self._key_headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._extra = dict(options.get("extra_body", {}))
         thinking, effort = options.get("thinking"), options.get("reasoning_effort")
         if thinking is not None or effort is not None:
-            self._extra = {**thinking_fields(self.base, thinking, effort), **self._extra}
+            self._extra = {**self.thinking_fields(self.base, thinking, effort), **self._extra}
         self._session: aiohttp.ClientSession | None = None
         self._neutral = {} if parts.hostname in WITHOUT_NEUTRAL else dict(NEUTRAL)
         # Fields that the server has refused.
@@ -155,6 +155,10 @@ class Endpoint(Model):
         self.name = f"{name}+calculator" if self.calculator and name else name
         self.identity = f"{source}{added}{' with the calculator' if self.calculator else ''}"
 
+    def key_headers(self) -> dict[str, str]:
+        """Return the headers with the key."""
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+
     async def __aenter__(self) -> Self:
         """Open the connections; look up the model's name if none is set.
 
@@ -169,7 +173,7 @@ class Endpoint(Model):
         if proxy is not None:
             address_parts(proxy, f"the proxy in {parts.scheme.upper()}_PROXY", is_proxy=True)
         self._session = aiohttp.ClientSession(
-            headers={"Accept-Encoding": "identity", **self._headers, **self._key_headers},
+            headers={"Accept-Encoding": "identity", **self._headers, **self.key_headers()},
             connector=GuardedConnector(limit=0, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(
                 total=self.seconds, sock_connect=min(CONNECT_SECONDS, self.seconds)
