@@ -14,7 +14,6 @@ from gradeschool.datasets.fresh.story import (
     Sentence,
     Speaker,
     Story,
-    StoryStyle,
     leaf,
     signature,
 )  # fmt: skip
@@ -59,7 +58,7 @@ def test_money_stays_money_and_a_quotient_of_money_is_a_number() -> None:
 
 
 def say(template: str, past: bool = False, **values: Any) -> str:
-    return Speaker(Chance("a"), past).say(template, values)
+    return Speaker(Chance("a")).say(template, values, past)
 
 
 def test_a_pronoun_is_used_only_where_it_can_mean_one_person() -> None:
@@ -73,11 +72,11 @@ def test_a_pronoun_is_used_only_where_it_can_mean_one_person() -> None:
 def test_a_sentence_draws_says_and_computes() -> None:
     steps = ("She {~have} {=now+k}.", "Each {~get} {=it/m}.")
     tips = Sentence(("{A} {~get} {k} in tips.",), draws="k=$5-5 tips; m=2-2 friends", steps=steps)
-    story = Story(Chance("row"), StoryStyle(), {"tips": tips})
-    story.in_present()
+    story = Story(Chance("row"), {"tips": tips})
+    story.past = False
     story.cast["A"] = MIA
     share = story.turn("tips", now=leaf(20, "wage", money=True))
     assert (share.value, signature(share.tree)) == (Fraction(25, 2), "((wage+tips)/friends)")
-    assert [step.text for step in story.steps] == [
+    assert [text for text, _ in story.steps] == [
         "She has 20+5=$<<20+5=25>>25.", "Each gets 25/2=$<<25/2=12.5>>12.50."
     ]  # fmt: skip

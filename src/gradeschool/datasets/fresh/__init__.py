@@ -6,12 +6,11 @@ By name: `fresh:SEED`, `fresh:SEED:SPLIT`, `fresh:SEED:SPLIT:COUNT`.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import islice
 
 from gradeschool.datasets.fresh import counts, trade
-from gradeschool.datasets.fresh.story import Chance, Story, StoryStyle, Unfit, aside, sentences
+from gradeschool.datasets.fresh.story import Chance, Story, Unfit, aside, sentences
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.problem import Problem
 
@@ -55,18 +54,7 @@ def fresh_problems(
     steps: tuple[int, int] = STEPS,
     families: Sequence[str] = (),
 ) -> tuple[Problem, ...]:
-    """Return the first problems of a seed; problem i does not depend on the count."""
-    return tuple(islice(fresh_stream(seed, split=split, steps=steps, families=families), count))
-
-
-def fresh_stream(
-    seed: int,
-    *,
-    split: str = "train",
-    steps: tuple[int, int] = STEPS,
-    families: Sequence[str] = (),
-) -> Iterator[Problem]:
-    """Yield the problems of a seed for ever, no question twice.
+    """Return the first problems of a seed, no question twice; problem i does not depend on count.
 
     families: names; "forward" and "search" name all of a kind; () all. Raises UnknownNameError, and
     InputError if no problem of these families and steps belongs to the split.
@@ -79,29 +67,23 @@ def fresh_stream(
         if name not in FAMILIES and name not in kinds:
             raise UnknownNameError("family of fresh problems", name, (*FAMILIES, *kinds))
         chosen |= dict.fromkeys(kinds.get(name, (name,)))
-    style = StoryStyle(*steps, wide=split == "test-numbers", held_out=split == "test-templates")
-    earlier: set[str] = set()
-    while True:
-        problem = _problem(seed, len(earlier), split, style, tuple(chosen), earlier)
-        earlier.add(problem.question)
-        yield problem
-
-
-def _problem(
-    seed: int,
-    number: int,
-    split: str,
-    style: StoryStyle,
-    families: Sequence[str],
-    earlier: set[str],
-) -> Problem:
-    """Draw until a problem fits: its numbers make sense and it belongs to the split."""
+    problems: dict[str, Problem] = {}  # by question
     family = ""
-    for attempt in range(MOST_DRAWS):
+    attempt = 0
+    while len(problems) < count:
+        if attempt == MOST_DRAWS:
+            raise InputError(
+                f"no problem of the families {sorted(chosen)!r} with {steps[0]} to {steps[1]} "
+                f"steps was found for the split {split!r} in {MOST_DRAWS:,} draws; ask for more "
+                "steps or families"
+            )
+        number = str(len(problems))
         chance = Chance(VERSION, seed, split, number, attempt)
         if attempt % PATIENCE == 0:
-            family = chance.pick(families)
-        story = Story(chance, style, sentences()[family])
+            family = chance.pick(tuple(chosen))
+        attempt += 1
+        story = Story(chance, sentences()[family], steps, wide=split == "test-numbers",
+                      held_out=split == "test-templates")  # fmt: skip
         kind = "search" if family in SEARCH else "forward"
         try:
             FAMILIES[family](story)
@@ -110,21 +92,18 @@ def _problem(
             if family in WITH_ASIDES and chance.hit(ASIDE):
                 aside(story)
             structure = story.structure(family)
-            fits = style.low <= len(story.steps) <= style.high
-            if not fits or not _belongs(story, structure, split):
-                continue
+            story.require(steps[0] <= len(story.steps) <= steps[1])
+            story.require(_belongs(story, structure, split))
             solution, question = story.solution(), story.question()
+            story.require(question not in problems)
         except Unfit:
             continue
-        if question not in earlier:
-            meta = {"dataset": "fresh", "version": VERSION, "family": family, "kind": kind,
-                    "steps": str(len(story.steps)), "structure": structure, "split": split,
-                    "distractors": str(story.distractors)}  # fmt: skip
-            return Problem.from_row(str(number), question, solution, meta)
-    raise InputError(
-        f"no problem of the families {sorted(families)!r} with {style.low} to {style.high} steps "
-        f"was found for the split {split!r} in {MOST_DRAWS:,} draws; ask for more steps or families"
-    )
+        meta = {"dataset": "fresh", "version": VERSION, "family": family, "kind": kind,
+                "steps": str(len(story.steps)), "structure": structure, "split": split,
+                "distractors": str(story.distractors)}  # fmt: skip
+        problems[question] = Problem.from_row(number, question, solution, meta)
+        attempt = 0
+    return tuple(problems.values())
 
 
 def _belongs(story: Story, structure: str, split: str) -> bool:

@@ -1,7 +1,7 @@
 """Stories: the sentences of a question and the steps of its solution, built side by side.
 
 A family of problems is a function of a `Story`, which names the sentences of sentences.txt: `turn`
-and `solve` draw a sentence's numbers, write it and compute. A value that makes no sense (negative,
+and `ask` draw a sentence's numbers, write it and compute. A value that makes no sense (negative,
 a fraction of a person, too large) raises Unfit, and the problem is drawn again.
 
 In sentences.txt, under "[family]" stands a name with the sentence's place (see `Story.say`), and
@@ -118,10 +118,6 @@ class Quantity:
         tree = (sign, self.tree, other.tree)
         return Quantity(value, f"{first}{sign}{second}", tree, money, rank)
 
-    def as_result(self) -> Quantity:
-        """Return the quantity as later expressions write it: as its value."""
-        return replace(self, written=number(self.value), rank=ATOM)
-
     @property
     def shown(self) -> str:
         """The number in running text: 1250, or 2.50 for money."""
@@ -133,6 +129,11 @@ def leaf(value: int | Fraction, role: str, money: bool = False, spoken: str = ""
     """Return a number that is not computed: one from the question, or a constant such as 60."""
     exact = Fraction(value)
     return Quantity(exact, number(exact), (role,), money, spoken=spoken)
+
+
+def constant(value: int) -> Quantity:
+    """Return a number of common knowledge: 60 minutes, 100 percent."""
+    return leaf(value, str(value))
 
 
 def number(value: Fraction) -> str:
@@ -174,12 +175,6 @@ class Noun(NamedTuple):
     plural: str
     low: int = 2
     high: int = 9
-
-    @property
-    def article(self) -> str:
-        """The singular with "a" or "an"."""
-        vowel = self.singular[0] in "aeiou" or self.singular == "hour"
-        return f"{'an' if vowel else 'a'} {self.singular}"
 
 
 WOMEN = "Mia Anna Sara Lucy Emma Nora Zoe Amina Rosa Priya Julia Grace Hana Leila Eva Maya"
@@ -227,7 +222,7 @@ Wordings = tuple[str, ...]
 FIELD = re.compile(r"\{([^{}]+)\}")
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
          "eleven", "twelve")  # fmt: skip
-# Plural present, singular present, past; "be" has forms of its own.
+# Plural present, singular present, past.
 FORMS = """
     bring brings brought, buy buys bought, collect collects collected, come comes came,
     cost costs cost, count counts counted, cycle cycles cycled, do does did, drive drives drove,
@@ -240,7 +235,9 @@ FORMS = """
     share shares shared, spend spends spent, start starts started, take takes took,
     use uses used, walk walks walked, want wants wanted, work works worked, write writes wrote
 """
-VERBS = {forms.split()[0]: forms.split() for forms in FORMS.split(",")}
+VERBS = {base: (base, present, past, past)
+         for base, present, past in map(str.split, FORMS.split(","))}  # fmt: skip
+VERBS["be"] = "are", "is", "were", "was"
 
 
 class Sentence(NamedTuple):
@@ -279,44 +276,45 @@ def parts(template: str) -> tuple[tuple[str, str, str], ...]:
     return (*((text, key, form) for text, (key, _, form) in fields), (last, "", ""))
 
 
-def verb(field: str, values: Mapping[str, Any], past: bool) -> str:
-    """Return the form of "~give" (singular) or "~~give" (plural)."""
-    plural, word = field.startswith("~~"), field.lstrip("~")
-    word = values.get(word, word)
-    if word == "be":
-        return ("were" if past else "are") if plural else ("was" if past else "is")
-    base, present, before = VERBS[word]
-    return before if past else base if plural else present
-
-
 class Speaker:
     """Writes the sentences of a text in order and tracks the person mentioned last."""
 
-    __slots__ = ("_before", "_chance", "_now", "past")
+    __slots__ = ("_before", "_chance", "_now")
 
-    def __init__(self, chance: Chance, past: bool) -> None:
-        self._chance, self.past = chance, past
+    def __init__(self, chance: Chance) -> None:
+        self._chance = chance
         self._before: list[Person] = []
         self._now: list[Person] = []
 
-    def say(self, template: str, values: Mapping[str, Any], words: bool = True) -> str:
+    def say(self, template: str, values: Mapping[str, Any], past: bool, words: bool = True) -> str:
         """Return a sentence; pronouns refer to the person named in it or in the one before."""
         self._before, self._now = self._now, []
         spoken = []
         for text, key, form in parts(template):
             spoken.append(text)
-            if key.startswith("~"):
-                spoken.append(verb(key, values, self.past))
+            if key.startswith("~"):  # "~give" of a singular subject, "~~give" of a plural one
+                word = key.lstrip("~")
+                is_singular = word == key[1:]
+                spoken.append(VERBS[values.get(word, word)][2 * past + is_singular])
             elif key:
                 spoken.append(self._write(values[key], form, values, words))
         return START.sub(_capital, "".join(spoken))
 
     def _write(self, value: Any, form: str, values: Mapping[str, Any], words: bool) -> str:
         if isinstance(value, Person):
-            return self._name(value, form)
+            new = value not in self._now
+            people = {*self._before, *self._now} if new else set(self._now)
+            clear = value in people and [each.he for each in people].count(value.he) == 1
+            if new:
+                self._now.append(value)
+                clear = clear and self._chance.hit(0.75)
+            if form and clear:
+                return str(getattr(value, form))
+            return f"{value.name}'s" if form == "his" else value.name
         if isinstance(value, Noun):
             if form == "a":
-                return value.article
+                vowel = value.singular[0] in "aeiou" or value.singular == "hour"
+                return f"{'an' if vowel else 'a'} {value.singular}"
             return value.singular if form == "one" else value.plural
         if not isinstance(value, Quantity):
             return str(value)
@@ -326,17 +324,6 @@ class Speaker:
             noun = values[form]
             written += f" {noun.singular if value.value == 1 else noun.plural}"
         return written
-
-    def _name(self, person: Person, form: str) -> str:
-        new = person not in self._now
-        people = {*self._before, *self._now} if new else set(self._now)
-        clear = person in people and [each.he for each in people].count(person.he) == 1
-        if new:
-            self._now.append(person)
-            clear = clear and self._chance.hit(0.75)
-        if form and clear:
-            return str(getattr(person, form))
-        return f"{person.name}'s" if form == "his" else person.name
 
 
 def _capital(match: re.Match[str]) -> str:
@@ -358,125 +345,88 @@ class Unfit(Exception):
     """The drawn numbers do not make a sensible problem."""
 
 
-class StoryLine(NamedTuple):
-    """A sentence: its template and the values of its fields."""
-
-    template: str
-    values: dict[str, Any]
-    alone: bool = False  # never joined with another sentence by "and"
-
-
-class SolutionStep(NamedTuple):
-    """A line of the solution; tree: the graph that it computes, None where it computes nothing."""
-
-    text: str
-    tree: Tree | None = None
-
-
-class StoryStyle(NamedTuple):
-    """The requirements of a split: range of steps, wider numbers, held-out wordings."""
-
-    low: int = 2
-    high: int = 8
-    wide: bool = False
-    held_out: bool = False
-
-
 class Story:
     """One problem under construction.
 
-    sentences: those of its family by name. cast: values that every template may use. size: the
-    number of steps that the family should aim at.
+    sentences: those of its family by name. steps: how many it should have, from and to. wide: with
+    wider numbers. held_out: with the wordings that are held out. cast: values that every template
+    may use. size: the number of steps that the family should aim at. past: whether it is told in
+    the past tense. connected: whether "then" and the like may begin an event.
     """
 
-    def __init__(self, chance: Chance, style: StoryStyle, those: Mapping[str, Sentence]) -> None:
-        self.chance, self.style, self.sentences = chance, style, those
-        self.size = chance.between(style.low, style.high)
-        self._solver = Speaker(chance, chance.hit(0.5))
+    def __init__(
+        self, chance: Chance, sentences: Mapping[str, Sentence], steps: tuple[int, int] = (2, 8),
+        wide: bool = False, held_out: bool = False,
+    ) -> None:  # fmt: skip
+        self.chance, self.sentences, self.wide, self.held_out = chance, sentences, wide, held_out
+        self.size = chance.between(*steps)
+        self.past = chance.hit(0.5)
+        self.connected = True
         self.cast: dict[str, Any] = {}
-        self.steps: list[SolutionStep] = []
+        # The lines of the solution, each with the graph that it computes, None for nothing.
+        self.steps: list[tuple[str, Tree | None]] = []
         self.numbers: list[Fraction] = []
         self.widened = self.reworded = False
         self.distractors = 0
-        self.connected = True  # whether "then" and the like may begin an event
+        self.answer = leaf(0, "")
+        self._solver = Speaker(chance)
         self._people = chance.sample(PEOPLE, 12)
-        self._told: dict[str, list[StoryLine]] = {
-            place: [] for place in ("open", "fact", "event", "late", "close")
+        # By place: templates, the values of their fields, whether they are never joined by "and".
+        self._told: dict[str, list[tuple[str, dict[str, Any], bool]]] = {
+            place: [] for place in ("open", "fact", "event", "late", "close", "question")
         }
-        self._question = StoryLine("", {})
-        self.answer: Quantity | None = None
-
-    @property
-    def past(self) -> bool:
-        """Whether the story is told in the past tense."""
-        return self._solver.past
-
-    def in_present(self) -> None:
-        """Tell this story in the present tense."""
-        self._solver.past = False
 
     @property
     def steps_left(self) -> int:
         """The number of steps still needed to reach the size."""
         return self.size - len(self.steps)
 
+    def require(self, fits: object) -> None:
+        """Raise Unfit unless the numbers drawn so far make sense."""
+        if not fits:
+            raise Unfit
+
     def person(self) -> Person:
         """Return a person who is not in the story yet."""
-        if not self._people:
-            raise Unfit
+        self.require(self._people)
         return self._people.pop()
 
     # Numbers
 
-    def draw(self, low: int, high: int, role: str = "n", *, by: int = 1, words: bool = False,
-              most: int = 0, money: bool = False) -> Quantity:  # fmt: skip
-        """Draw a number of the question: a multiple of `by` from low to high.
+    def draw(self, what: str, now: Quantity | None = None) -> Quantity:
+        """Draw a number of the question: "LOW-HIGH ROLE", with marks as in "$2-30/1,5<60w price".
 
-        most: upper bound in test-numbers (0: WIDE times high). words: it may be written as a
-        word.
+        "$": money. "/1,5": a multiple of one of these. "<60": the upper bound in test-numbers, else
+        WIDE times HIGH. "w": it may be written as a word. "|": it divides `now` into whole parts,
+        at least two. "now+" before LOW: it is added to `now`.
         """
-        value = self.chance.between(-(-low // by), high // by) * by
-        top = most or WIDE * high
-        if self.style.wide and top // by * by > high and self.chance.hit(0.6):
-            value = self.chance.between(high // by + 1, top // by) * by
-            self.widened = True
-        return self.state(value, role, words=words, money=money)
-
-    def state(self, value: int | Fraction, role: str = "n", *, words: bool = False,
-              money: bool = False, spoken: str = "") -> Quantity:  # fmt: skip
-        """Return a number of the question whose value the family chose."""
-        if words and not spoken and value <= 12 and self.chance.hit(0.35):
-            spoken = WORDS[int(value)]
-        self.numbers.append(Fraction(value))
-        return leaf(value, role, money, spoken)
-
-    def constant(self, value: int) -> Quantity:
-        """Return a number of common knowledge: 60 minutes, 100 percent."""
-        return leaf(value, str(value))
-
-    def divisor(
-        self, of: Quantity, low: int, high: int, role: str = "n", *, words: bool = False
-    ) -> Quantity:
-        """Draw a number of the question that divides a quantity into whole parts, at least two."""
-        whole = of.value
-        if whole.denominator != 1:
-            raise Unfit
-        top = high * WIDE if self.style.wide else high
-        fits = [n for n in range(low, min(top, int(whole) // 2) + 1) if whole % n == 0]
-        if not fits:
-            raise Unfit
-        value = self.chance.pick(fits)
-        self.widened |= value > high
-        return self.state(value, role, words=words)
+        form = cast("re.Match[str]", DRAW.fullmatch(what))
+        low, high, chance = int(form["low"]), int(form["high"]), self.chance
+        value: int | Fraction
+        if form["divides"] and now is not None:
+            most = min(high * WIDE if self.wide else high, int(now.value) // 2)
+            fits = [n for n in range(low, most + 1) if now.value % n == 0]
+            self.require(fits)
+            value = chance.pick(fits)
+            self.widened |= value > high
+        elif form["more"] and now is not None:
+            value = now.value + chance.between(low, high)
+        else:
+            multiples = [int(by) for by in (form["by"] or "1").split(",")]
+            by = chance.pick(multiples) if len(multiples) > 1 else multiples[0]
+            value = chance.between(-(-low // by), high // by) * by
+            top = (int(form["most"] or 0) or WIDE * high) // by
+            if self.wide and top * by > high and chance.hit(0.6):
+                value = chance.between(high // by + 1, top) * by
+                self.widened = True
+        return self.state(value, form["role"], words=bool(form["words"]), money=bool(form["money"]))
 
     def draws(self, draws: str, *, now: Quantity | None = None, **values: Any) -> dict[str, Any]:
-        """Draw the numbers of a specification such as "k=2-9w boxes; p=$4-20/5 price".
+        """Draw the numbers of "k=2-9w boxes; p=$4-20/5 price", each as in `draw`.
 
-        Each is NAME=LOW-HIGH ROLE. "$": money. "/1,2,5": multiples of one of these. "<60": the
-        bound in test-numbers. "w": it may be a word. "|": it divides `now`. "now+": it is added to
-        `now`. In place of a range, "person" is a new person, and "times 2-3", "share",
-        "percent 10-50" and "some" are relations; of the last three, NAME is the wording, and
-        "taken" the computation. "{low}" is the value of that name.
+        In place of a number, "person" is a new person, and "times 2-3", "share", "percent 10-50"
+        and "some" are relations; of the last three, NAME is the wording, and "taken" the
+        computation. "{low}" is the value of that name.
         """
         drawn: dict[str, Any] = {}
         for each in filter(None, draws.format(**values).split("; ")):
@@ -489,21 +439,16 @@ class Story:
             elif kind in PARTS and now is not None:
                 drawn[name], drawn["taken"] = PARTS[kind](self, now, *map(int, bounds))
             else:
-                drawn[name] = self._draw(what, now)
+                drawn[name] = self.draw(what, now)
         return drawn
 
-    def _draw(self, what: str, now: Quantity | None) -> Quantity:
-        form = cast("re.Match[str]", DRAW.fullmatch(what))
-        low, high, role = int(form["low"]), int(form["high"]), form["role"]
-        words, money = bool(form["words"]), bool(form["money"])
-        if form["divides"] and now is not None:
-            return self.divisor(now, low, high, role, words=words)
-        if form["more"] and now is not None:
-            return self.state(now.value + self.chance.between(low, high), role, money=money)
-        multiples = [int(by) for by in (form["by"] or "1").split(",")]
-        by = self.chance.pick(multiples) if len(multiples) > 1 else multiples[0]
-        most = int(form["most"] or 0)
-        return self.draw(low, high, role, by=by, most=most, words=words, money=money)
+    def state(self, value: int | Fraction, role: str, *, words: bool = False, money: bool = False,
+              spoken: str = "") -> Quantity:  # fmt: skip
+        """Return a number of the question whose value the family chose."""
+        if words and not spoken and value <= 12 and self.chance.hit(0.35):
+            spoken = WORDS[int(value)]
+        self.numbers.append(Fraction(value))
+        return leaf(value, role, money, spoken)
 
     # Sentences
 
@@ -512,12 +457,14 @@ class Story:
         wordings = self.sentences[name].wordings if isinstance(name, str) else name
         if len(wordings) < 3:
             return self.chance.pick(wordings)
-        if self.style.held_out:
+        if self.held_out:
             self.reworded = True
             return wordings[-1]
         return self.chance.pick(wordings[:-1])
 
-    def say(self, name: str | Wordings, *, at: str = "", **values: Any) -> None:
+    def say(
+        self, name: str | Wordings, *, at: str = "", alone: bool = False, **values: Any
+    ) -> None:
         """Add a sentence.
 
         at: in place of the sentence's own place: "open" before all others, "fact" anywhere among
@@ -525,12 +472,7 @@ class Story:
         before the question.
         """
         at = at or (self.sentences[name].at if isinstance(name, str) else "event")
-        self._told[at].append(StoryLine(self.word(name), values))
-
-    def ask(self, name: str | Wordings, answer: Quantity, **values: Any) -> None:
-        """Set the question and the quantity that it asks for."""
-        self._question = StoryLine(self.word(name), values)
-        self.answer = answer
+        self._told[at].append((self.word(name), values, alone))
 
     def turn(self, name: str, **values: Any) -> Quantity:
         """Draw a sentence's numbers, add it and its steps; return the last result.
@@ -546,25 +488,25 @@ class Story:
         result: Quantity = [values.get("now"), *drawn.values()][-1]
         return result
 
-    def solve(self, name: str, **values: Any) -> None:
-        """Draw a question's numbers, add the last steps, and ask for the result."""
-        values |= self.draws(self.sentences[name].draws, **values)
-        self.ask(name, self.compute(*self.sentences[name].steps, **values), **values)
-
-    def distract(self, name: str | Wordings, **values: Any) -> None:
-        """Add a fact that does not affect the answer."""
-        self.distractors += 1
-        self._told["fact"].append(StoryLine(self.word(name), values, alone=True))
+    def ask(self, name: str, now: Quantity, **values: Any) -> None:
+        """Draw a question's numbers, add the last steps, and ask for their result, else `now`."""
+        sentence = self.sentences[name]
+        values |= self.draws(sentence.draws, now=now, **values)
+        self.answer = now
+        if sentence.steps:
+            self.answer = self.compute(*sentence.steps, now=now, **values)
+        self.say(name, at="question", **values)
 
     # Steps
 
     def step(self, template: str, expression: Quantity, **values: Any) -> Quantity:
         """Add a line to the solution; "{=}" in it becomes the annotated computation."""
-        value, result = expression.value, expression.as_result()
-        largest = LARGEST * (WIDE * 2 if self.style.wide else 1)
+        value = expression.value
+        result = replace(expression, written=number(value), rank=ATOM)
+        largest = LARGEST * (WIDE * 2 if self.wide else 1)
         units = 100 if expression.money else 1
-        if not 1 < value <= largest or (value * units).denominator > 1:
-            raise Unfit  # lines use the plural: "1 pencils" would be wrong
+        # Lines use the plural: "1 pencils" would be wrong.
+        self.require(1 < value <= largest and (value * units).denominator == 1)
         dollar, written = "$" if expression.money else "", expression.written
         computation = f"{written}={dollar}<<{written}={result.written}>>{result.shown}"
         self.note(template.replace("{=}", computation), result.tree, **values)
@@ -578,7 +520,7 @@ class Story:
         for line in lines:
             before, formula, after = FORMULA.split(line)
             terms: list[Any] = [
-                self.constant(int(each)) if each.isdigit() else values.get(each, each)
+                constant(int(each)) if each.isdigit() else values.get(each, each)
                 for each in re.split(r"([-+*/])", formula)
             ]
             result: Quantity = terms[0]
@@ -589,21 +531,13 @@ class Story:
 
     def note(self, template: str, tree: Tree | None = None, **values: Any) -> None:
         """Add a line; tree: what it computes, None for nothing."""
-        sentence = self._solver.say(template, {**self.cast, **values}, words=False)
-        self.steps.append(SolutionStep(sentence, tree))
-
-    def unstated(self, answer: Quantity) -> Quantity:
-        """Return an answer; raises Unfit if the question already contains that number."""
-        if answer.value in self.numbers:
-            raise Unfit
-        return answer
+        line = self._solver.say(template, {**self.cast, **values}, self.past, words=False)
+        self.steps.append((line, tree))
 
     def prune(self) -> None:
         """Drop the steps that the answer does not need; their facts become distractions."""
-        if self.answer is None:
-            raise Unfit
         needed = set(nodes(self.answer.tree))
-        kept = [step for step in self.steps if step.tree is None or id(step.tree) in needed]
+        kept = [step for step in self.steps if step[1] is None or id(step[1]) in needed]
         self.distractors += len(self.steps) - len(kept)
         self.steps = kept
 
@@ -611,34 +545,31 @@ class Story:
 
     def question(self) -> str:
         """Return the whole question."""
-        facts = self.chance.shuffled(self._told["fact"])
-        late = self.chance.shuffled(self._told["late"])
-        early, late = (late, []) if self.chance.hit(0.25) else ([], late)
-        speaker, events = Speaker(self.chance, self.past), list[StoryLine]()
-        for line in self._told["event"]:  # some that follow another begin with "Then" or the like
-            can = self.connected and bool(events) and line.template.startswith("{")
-            if can and self.chance.hit(0.4):
-                line = StoryLine(f"{self.chance.pick(CONNECTORS)} {line.template}", line.values)
-            events.append(line)
-        ending = [*early, *events, *late, *self._told["close"], self._question]
+        told, chance = self._told, self.chance
+        facts, late = chance.shuffled(told["fact"]), chance.shuffled(told["late"])
+        is_early = chance.hit(0.25)
+        events: list[tuple[str, dict[str, Any], bool]] = []
+        for template, values, alone in told["event"]:  # some begin with "Then" or the like
+            can = self.connected and bool(events) and template.startswith("{")
+            if can and chance.hit(0.4):
+                template = f"{chance.pick(CONNECTORS)} {template}"
+            events.append((template, values, alone))
+        middle = [*late, *events] if is_early else [*events, *late]
+        speaker = Speaker(chance)
         groups = [
-            [speaker.say(line.template, {**self.cast, **line.values}) for line in lines]
-            for lines in (self._told["open"], facts, ending)
-        ]
+            [speaker.say(template, {**self.cast, **values}, self.past)
+             for template, values, _ in lines]
+            for lines in (told["open"], facts, [*middle, *told["close"], *told["question"]])
+        ]  # fmt: skip
         endings = [sentence[-REPEATED:] for group in groups for sentence in group]
-        if len(set(endings)) < len(endings):
-            raise Unfit  # two sentences say the same thing
-        return " ".join([*groups[0], *self._joined(facts, groups[1]), *groups[2]])
-
-    def _joined(self, lines: list[StoryLine], sentences: list[str]) -> list[str]:
-        """Join some short facts with the next sentence by "and"."""
-        joined: list[str] = []
+        self.require(len(set(endings)) == len(endings))  # else two say the same thing
+        joined: list[str] = []  # some short facts, with the next sentence by "and"
         free = False  # whether the previous sentence may be joined with another
-        for line, sentence in zip(lines, sentences, strict=True):
+        for (*_, alone), sentence in zip(facts, groups[1], strict=True):
             first = sentence.split()[0]
-            short = len(sentence) < 60 and not any(mark in sentence[:-1] for mark in ",.?")
-            fits = short and not line.alone
-            if free and fits and joined[-1].split()[0] != first and self.chance.hit(0.3):
+            fits = not alone and len(sentence) < 60
+            fits = fits and not any(mark in sentence[:-1] for mark in ",.?")
+            if free and fits and joined[-1].split()[0] != first and chance.hit(0.3):
                 proper = first.removesuffix("'s") in PROPER
                 first = sentence[0] if proper else sentence[0].lower()
                 joined[-1] = f"{joined[-1][:-1]}, and {first}{sentence[1:]}"
@@ -646,19 +577,16 @@ class Story:
             else:
                 joined.append(sentence)
                 free = fits
-        return joined
+        return " ".join([*groups[0], *joined, *groups[2]])
 
     def solution(self) -> str:
         """Return the steps and "#### N"."""
-        answer = self.answer
-        if answer is None or answer.value.denominator != 1:
-            raise Unfit
-        return "\n".join([*(step.text for step in self.steps), f"#### {answer.written}"])
+        self.require(self.answer.value.denominator == 1)
+        return "\n".join([*(text for text, _ in self.steps), f"#### {self.answer.written}"])
 
     def structure(self, family: str) -> str:
         """Return the signature: the family, the graph that leads to the answer, and the check."""
-        trees = [self.answer.tree] if self.answer else []
-        last = self.steps[-1].tree if self.steps else None
+        trees, last = [self.answer.tree], self.steps[-1][1] if self.steps else None
         if last is not None and last not in trees:
             trees.append(last)  # the answer is a guess; the check is the structure
         return f"{family}:{'|'.join(map(signature, trees))}"
@@ -683,17 +611,13 @@ PERCENTS = (10, 20, 25, 30, 40, 50, 60, 75, 80)
 WIDE_PERCENTS = (5, 15, 35, 45, 55, 65, 70, 85, 90)
 
 
-class QuantityPart(NamedTuple):
-    """A part of a quantity: its wording in the question, and its computation."""
-
-    wording: str
-    taken: Quantity
+Part = tuple[str, Quantity]  # of a quantity: its wording in the question, and its computation
 
 
 def times(story: Story, low: int = 2, high: int = 5) -> Quantity:
     """Draw a factor that is written as "twice", "three times" or "4 times"."""
     value = story.chance.between(low, high)
-    if story.style.wide and story.chance.hit(0.6):
+    if story.wide and story.chance.hit(0.6):
         value = story.chance.between(high + 1, 2 * high)
         story.widened = True
     if value == 2:
@@ -704,49 +628,45 @@ def times(story: Story, low: int = 2, high: int = 5) -> Quantity:
     return story.state(value, "times", spoken=spoken)
 
 
-def share(story: Story, of: Quantity) -> QuantityPart:
+def share(story: Story, of: Quantity) -> Part:
     """Draw a fraction of a quantity that leaves whole things: half, a third, three quarters."""
     fits = [line for line in SPOKEN if of.value.denominator == 1 and of.value % line[1] == 0]
-    if not fits:
-        raise Unfit
+    story.require(fits)
     top, bottom = story.chance.pick(fits)
     wording = SPOKEN[top, bottom]
     if (top, bottom) != (1, 2) and story.chance.hit(0.3):
         wording = f"{top}/{bottom}"
     under = story.state(bottom, "parts")
-    return QuantityPart(wording, (of if top == 1 else of * story.state(top, "parts")) / under)
+    return wording, (of if top == 1 else of * story.state(top, "parts")) / under
 
 
-def percent(story: Story, of: Quantity, low: int = 10, high: int = 80) -> QuantityPart:
+def percent(story: Story, of: Quantity, low: int = 10, high: int = 80) -> Part:
     """Draw a percentage of a quantity that leaves whole things."""
-    wide = story.style.wide and story.chance.hit(0.6)
-    if of.value.denominator != 1:
-        raise Unfit
+    wide = story.wide and story.chance.hit(0.6)
     fits = [
         line
         for line in (WIDE_PERCENTS if wide else PERCENTS)
         if low <= line <= high and of.value * line % 100 == 0
     ]
-    if not fits:
-        raise Unfit
+    story.require(of.value.denominator == 1 and fits)
     story.widened |= wide
     rate = story.state(story.chance.pick(fits), "percent")
-    return QuantityPart(f"{rate.written}%", of * rate / story.constant(100))
+    return f"{rate.written}%", of * rate / constant(100)
 
 
-def some(story: Story, of: Quantity) -> QuantityPart:
+def some(story: Story, of: Quantity) -> Part:
     """Draw a fraction or a percentage."""
     return share(story, of) if story.chance.hit(0.6) else percent(story, of)
 
 
-PARTS: dict[str, Callable[..., QuantityPart]] = {
+PARTS: dict[str, Callable[..., Part]] = {
     "share": share, "percent": percent, "some": some
 }  # fmt: skip
 
 
 def round_number(story: Story, low: int, high: int) -> Quantity:
     """Draw a number that can often be divided."""
-    n = story.draw(low, high, by=story.chance.pick((1, 2, 5, 6, 10, 12)))
+    n = story.draw(f"{low}-{high}/1,2,5,6,10,12 n")
     if n.value in DOZENS and story.chance.hit(0.4):
         return replace(n, spoken=DOZENS[int(n.value)])
     return n
@@ -761,4 +681,5 @@ def aside(story: Story) -> None:
     """Add a fact about the person {A} that has nothing to do with the question."""
     low, high, wording = story.chance.pick(ASIDES)
     n = story.state(story.chance.between(low, high), "aside")
-    story.distract((wording,), n=n, near=story.chance.pick(PLACES))
+    story.distractors += 1
+    story.say((wording,), at="fact", alone=True, n=n, near=story.chance.pick(PLACES))

@@ -5,6 +5,8 @@ weeks, things that are made in a factory or grown on a farm, packed and sold. Th
 large and a small unit, water that flows in and out of a tank, pages a day, the stages of a trip.
 """
 
+from typing import Any
+
 from gradeschool.datasets.fresh.story import (
     CLOTHES,
     FRUIT,
@@ -17,7 +19,7 @@ from gradeschool.datasets.fresh.story import (
     Noun,
     Quantity,
     Story,
-    Unfit,
+    constant,
     leaf,
     listed,
     share,
@@ -36,18 +38,16 @@ def shopping(story: Story) -> None:
     items = chance.sample(SOLD, lines)
     if chance.hit(0.3):
         story.say("shop")
-    counts = [story.draw(2, 9, "count", words=True) for _ in items]
+    counts = [story.draw("2-9w count") for _ in items]
     prices: list[Quantity] = []
     for index, item in enumerate(items):
         if index == 0 or story.steps_left <= 2 or not chance.hit(0.4):
-            prices.append(story.draw(item.low, item.high, "price", money=True))
-            story.say("price", item=item, p=prices[-1])
-            continue
-        before = chance.below(index)
-        name = "price more" if chance.hit(0.5) else "price times"
-        price = story.turn(name, now=prices[before], item=item, other=items[before])
-        if price.value > 2 * item.high:
-            raise Unfit
+            price = story.turn("price", item=item, low=item.low, high=item.high)
+        else:
+            before = chance.below(index)
+            name = "price more" if chance.hit(0.5) else "price times"
+            price = story.turn(name, now=prices[before], item=item, other=items[before])
+            story.require(price.value <= 2 * item.high)
         prices.append(price)
     bought = listed([f"{{n{index} i{index}}}" for index in range(lines)])
     at = "open" if chance.hit(0.5) else "event"
@@ -67,33 +67,26 @@ def shopping(story: Story) -> None:
     charges = set[str]()
     while story.steps_left > 1:
         charge = chance.pick(tuple(CHARGES))
-        if charges & set(CHARGES[charge].split()):
-            raise Unfit
+        story.require(charges.isdisjoint(CHARGES[charge].split()))
         charges.add(charge)
         total = story.turn(charge, now=total)
         if chance.hit(0.4):
             break
-    kind = chance.pick(("how much", "change", "bills", "had", "short", "split"))
-    if kind == "how much":
-        story.ask(kind, total)
-    elif kind == "change":
+    asked = chance.pick(("how much", "change", "bills", "had", "short", "split"))
+    values: dict[str, Quantity] = {}
+    if asked == "change":
         fits = [n for n in (20, 50, 100, 200, 500) if total.value < n <= 4 * total.value]
-        if not fits:
-            raise Unfit
-        story.solve(kind, now=total, m=story.state(chance.pick(fits), "paid", money=True))
-    elif kind == "bills":
-        m = story.state(chance.pick((10, 20, 50)), "bill", money=True)
-        count = int(total.value // m.value) + 1
-        if not 2 <= count <= 9:
-            raise Unfit
-        story.solve(kind, now=total, k=story.state(count, "bills", words=True), m=m)
-    elif kind == "short":
-        if total.value < 8:
-            raise Unfit
-        m = story.state(chance.between(2, int(total.value) - 2), "had", money=True)
-        story.solve(kind, now=total, m=m)
-    else:
-        story.solve(kind, now=total)
+        story.require(fits)
+        values["m"] = story.state(chance.pick(fits), "paid", money=True)
+    elif asked == "bills":
+        values["m"] = bill = story.state(chance.pick((10, 20, 50)), "bill", money=True)
+        count = int(total.value // bill.value) + 1
+        story.require(2 <= count <= 9)
+        values["k"] = story.state(count, "bills", words=True)
+    elif asked == "short":
+        story.require(total.value >= 8)
+        values["m"] = story.state(chance.between(2, int(total.value) - 2), "had", money=True)
+    story.ask(asked, total, **values)
 
 
 BUYING_PLACES = ("museum", "zoo", "theater", "circus", "pool")
@@ -102,49 +95,39 @@ BUYING_PLACES = ("museum", "zoo", "theater", "circus", "pool")
 def tickets(story: Story) -> None:
     """Write a problem about a place with visitors."""
     chance = story.chance
-    story.in_present()
-    story.connected = False
+    story.past = story.connected = False
     story.cast["place"] = chance.pick(BUYING_PLACES)
-    p = story.draw(6, 30, "adult", by=chance.pick((1, 2, 4, 5)), money=True)
-    q = _child_price(story, p)
+    p = story.draw("$6-30/1,2,4,5 adult")
+    priced, k = chance.pick(("prices", "price part", "price less")), p
+    if priced == "prices":
+        k = story.state(chance.between(2, int(p.value) - 1), "child", money=True)
+    elif priced == "price less":
+        k = story.state(chance.between(1, int(p.value) - 3), "less", money=True)
+    q = story.turn(priced, now=k, p=p, k=k)
     kind = chance.below(4) if story.size > 3 else 0
-    a = story.draw(5, 60, "adults")
+    a = story.draw("5-60 adults")
     visitors = ("counts", "count times", "count more", "count whole")
     c = story.turn(visitors[kind], now=a, a=a)
     adults = story.step("The adults pay {=}.", a * p)
     children = story.step("The children pay {=}.", c * q)
     if chance.hit(0.2):
         paid = sorted(((adults, "adults"), (children, "children")), key=lambda pair: pair[0].value)
-        (less, fewer), (more, rest) = paid
-        answer = story.step("The difference is {=}.", more - less)
-        story.ask("more", answer, less=fewer, more=rest)
+        (small, fewer), (large, rest) = paid
+        story.ask("more", large, small=small, less=fewer, more=rest)
         return
     money = story.step("Together they pay {=}.", adults + children)
     if story.steps_left == 1 and chance.hit(0.5):
-        story.solve("total days", now=money)
+        story.ask("total days", money)
         return
     used = False
     if story.steps_left > 1 and chance.hit(0.6):
         part = "share" if chance.hit(0.5) else "percent"
         money, used = story.turn("gives", now=money, part=part), True
     if story.steps_left > 0 and chance.hit(0.7):
-        k = story.draw(40, 400, "cost", by=10, money=True)
-        if k.value > money.value * 3 / 4:
-            raise Unfit
-        money, used = story.turn("costs", now=money, k=k), True
+        left, used = story.turn("costs", now=money), True
+        story.require(left.value >= money.value / 4)
+        money = left
     story.ask("left" if used else "total", money)
-
-
-def _child_price(story: Story, p: Quantity) -> Quantity:
-    chance, dollars = story.chance, int(p.value)
-    kind = chance.below(3)
-    if kind == 0:
-        q = story.state(chance.between(2, dollars - 1), "child", money=True)
-        return story.turn("prices", now=q, p=p, q=q)
-    if kind == 1:
-        return story.turn("price part", now=p, p=p)
-    k = story.state(chance.between(1, dollars - 3), "less", money=True)
-    return story.turn("price less", p=p, k=k)
 
 
 EARNING_PLACES = ("a shop", "a bakery", "a library", "a farm", "a museum", "a school")
@@ -156,10 +139,9 @@ def wages(story: Story) -> None:
     """Write a problem about a person's wages and what they are spent on."""
     chance = story.chance
     story.cast.update(A=story.person(), place=chance.pick(EARNING_PLACES))
-    rate = story.draw(8, 25, "rate", money=True)
-    story.say("rate", r=rate)
+    rate = story.turn("rate")
     kind = ("daily", "weekly", "two days", "longer")[chance.below(4) if story.size > 2 else 0]
-    h = story.draw(3, 8, "hours", most=12, words=True)
+    h = story.draw("3-8<12w hours")
     hours = story.turn(kind, h=h, one="Saturday", two="Sunday")
     money = story.step("{A} {~earn} {=}.", rate * hours)
     spent, what = False, "the money"
@@ -176,23 +158,16 @@ def wages(story: Story) -> None:
         if story.steps_left > 1 and chance.hit(0.15):
             break
     unspent = "left" if spent else "earned"
-    end = chance.pick(
+    asked = chance.pick(
         ("left", "goal", "shared") if spent else ("earned", "goal", "other", "shared")
     )
-    if end == "goal":
+    what, thing, k = "the rest of the money" if spent else "this money", "", money
+    if asked == "goal":
         thing, low, high = chance.pick(WAGES_GOALS)
         k = story.state(money.value + chance.between(5, 120), "goal", money=True)
-        if low <= k.value <= (WIDE * high if story.style.wide else high):
-            story.solve(end, now=money, k=k, thing=thing)
-        else:
-            story.ask(unspent, money)
-    elif end == "other":
-        story.solve(end, now=money)
-    elif end == "shared":
-        what = "the rest of the money" if spent else "this money"
-        story.solve(end, now=money, what=what)
-    else:
-        story.ask(unspent, money)
+        if not low <= k.value <= (WIDE * high if story.wide else high):
+            asked = unspent
+    story.ask(asked, money, k=k, thing=thing, what=what)
 
 
 SAVINGS_GOALS = ("a bike", "a phone", "a guitar", "a tent", "a camera", "a watch")
@@ -204,7 +179,7 @@ def savings(story: Story) -> None:
     story.cast.update(A=story.person(), thing=chance.pick(SAVINGS_GOALS))
     givers = chance.shuffled(("mother", "aunt", "uncle"))
     money = story.turn("has")
-    w, k = story.draw(3, 10, "weeks", words=True), story.draw(8, 40, "weekly", money=True)
+    w, k = story.draw("3-10w weeks"), story.draw("$8-40 weekly")
     if story.size > 3 and chance.hit(0.5):
         m = story.state(chance.between(2, int(k.value) - 3), "spent weekly", money=True)
         k = story.turn("net", k=k, m=m, w=w)
@@ -214,27 +189,24 @@ def savings(story: Story) -> None:
     money = story.compute(*lines, now=money, w=w, k=k)
     doubled = False
     while story.steps_left > 1:
-        kind = chance.below(4)
-        if kind == 2 and doubled:
-            kind = 3
-        if kind == 0 and not givers:
-            raise Unfit
-        doubled = doubled or kind == 2
-        name = ("gift", "spends", "doubled", "spends part")[kind]
-        money = story.turn(name, now=money, who=givers.pop() if kind == 0 else "")
+        name = chance.pick(("gift", "spends", "doubled", "spends part"))
+        if name == "doubled" and doubled:
+            name = "spends part"
+        story.require(givers or name != "gift")
+        doubled = doubled or name == "doubled"
+        money = story.turn(name, now=money, who=givers.pop() if name == "gift" else "")
         if chance.hit(0.1):
             break
-    kind = chance.below(4)
-    if kind == 0 or story.steps_left < 1:
+    asked = chance.pick(("how much", "needs", "weeks", "weeks"))
+    if asked == "how much" or story.steps_left < 1:
         story.ask("how much", money)
         return
-    m = story.draw(4, 30, "weekly", money=True)
-    if kind == 1:
+    k = m = story.draw("$4-30 weekly")
+    if asked == "needs":
         story.numbers.pop()
-        story.solve("needs", now=money)
-        return
-    k = story.state(money.value + m.value * chance.between(2, 12), "goal", money=True)
-    story.solve("weeks", now=money, k=k, m=m)
+    else:
+        k = story.state(money.value + m.value * chance.between(2, 12), "goal", money=True)
+    story.ask(asked, money, k=k, m=m)
 
 
 MAKERS = (("factory", Noun("machine", "machines")), ("workshop", Noun("worker", "workers")),
@@ -247,7 +219,15 @@ def production(story: Story) -> None:
     place, maker = chance.pick(MAKERS)
     story.cast.update(place=place, maker=maker, item=chance.pick(CLOTHES + HOME + TOYS),
                       rest="all the", crate=chance.pick(PACKING))  # fmt: skip
-    output = _production(story)
+    kind, m = chance.below(4), story.draw("4-20 rate")
+    kind = 0 if story.size < 4 else min(kind, 2)
+    hourly = story.turn(("one", "kinds", "have")[kind], now=m, m=m)
+    h = story.draw("3-9<20w hours")
+    if story.steps_left < 2 or chance.hit(0.3):
+        output = story.turn("this long", now=hourly, h=h)
+    else:
+        story.say("hours", h=h)
+        output = story.turn("days", now=hourly, h=h)
     if story.steps_left > 1 and chance.hit(0.5):  # first, so that it is clear what the part is of
         story.cast["rest"] = "all the other"
         output = story.turn("gone", now=output)
@@ -260,45 +240,40 @@ def production(story: Story) -> None:
     end = chance.pick(ends if story.steps_left > 0 else ends[:1])
     if end == "how many":
         story.ask(end, output)
-    elif end == "how many boxes":
+        return
+    if end == "how many boxes":
         story.ask(end, story.turn("boxed", now=output))
+        return
+    unit = story.cast["item"]
+    low, high = max(2, unit.low // 2), max(5, unit.high // 2)
+    if story.steps_left > 1 and chance.hit(0.7):
+        output, unit, low, high = story.turn("boxed", now=output), story.cast["crate"], 5, 30
+        story.cast["rest"] = "all the"
+    money = story.turn("price", now=output, unit=unit, low=low, high=high)
+    if story.steps_left > 0 and chance.hit(0.7):
+        story.require(money.value >= 40)
+        most = min(int(money.value) * 3 // 4, 900)
+        story.ask("profit", story.turn("costs", now=money, most=most), unit=unit)
     else:
-        unit = story.cast["item"]
-        if story.steps_left > 1 and chance.hit(0.7):
-            output, unit = story.turn("boxed", now=output), story.cast["crate"]
-            p = story.draw(5, 30, "price", money=True)
-            story.cast["rest"] = "all the"
-        else:
-            p = story.draw(max(2, unit.low // 2), max(5, unit.high // 2), "price", money=True)
-        money = story.turn("price", now=output, unit=unit, p=p)
-        if story.steps_left > 0 and chance.hit(0.7):
-            if money.value < 40:
-                raise Unfit
-            k = story.draw(20, min(int(money.value) * 3 // 4, 900), "cost", by=10, money=True)
-            story.ask("profit", story.turn("costs", now=money, k=k), unit=unit)
-        else:
-            story.ask("how much", money, unit=unit)
-
-
-def _production(story: Story) -> Quantity:
-    kind, m = story.chance.below(4), story.draw(4, 20, "rate")
-    kind = 0 if story.size < 4 else min(kind, 2)
-    hourly = story.turn(("one", "kinds", "have")[kind], now=m, m=m)
-    h = story.draw(3, 9, "hours", most=20, words=True)
-    if story.steps_left < 2 or story.chance.hit(0.3):
-        return story.turn("this long", now=hourly, h=h)
-    story.say("hours", h=h)
-    return story.turn("days", now=hourly, h=h)
+        story.ask("how much", money, unit=unit)
 
 
 def harvest(story: Story) -> None:
     """Write a problem about a farm with fruit."""
     chance = story.chance
-    story.in_present()
-    story.connected = False
+    story.past = story.connected = False
     crates = (Noun("box", "boxes"), Noun("basket", "baskets"), Noun("crate", "crates"))
     story.cast.update(item=chance.pick(FRUIT), crate=chance.pick(crates))
-    fruit, less = _fruit(story), False
+    if chance.hit(0.3):
+        fruit = story.turn("pickers")
+    else:
+        trees = story.turn("rows" if chance.hit(0.6) else "trees")
+        m, each = story.draw("10-60/1,2,5 each"), "each all"
+        if story.steps_left > 2 and chance.hit(0.4):
+            trees, each = story.turn("dead", now=trees), "each"
+        story.say(each, m=m)
+        fruit = story.step("In all, there {~~be} {=} {item}.", trees * m)
+    less = False
     if story.steps_left > 1 and chance.hit(0.6):
         fruit, less = story.turn("bad", now=fruit), True
     if story.steps_left > 1 and chance.hit(0.5):
@@ -307,35 +282,18 @@ def harvest(story: Story) -> None:
         story.ask("how many", fruit)
         return
     if not less and chance.hit(0.3):
-        t = times(story, 2, 3)
-        before = story.turn("last", now=fruit, t=t, part=t.spoken)
-        story.solve("both years", now=fruit, before=before)
+        story.ask("both years", fruit, before=story.turn("last", now=fruit))
         return
-    unit = story.cast["item"]
+    unit, high = story.cast["item"], 3
+    left = " that is left" if less else ""
     if less and story.steps_left > 0 and chance.hit(0.7):
-        unit = story.cast["crate"]
+        unit, high, left = story.cast["crate"], 20, ""
         fruit = story.turn("packed", now=fruit)
         if story.steps_left < 1 or chance.hit(0.3):
             story.ask("how many boxes", fruit)
             return
-    loose = unit is story.cast["item"]
-    p = story.draw(2, 3 if loose else 20, "price", money=True)
-    story.say("price", unit=unit, p=p, left=" that is left" if less and loose else "")
-    story.solve("how much", now=fruit, p=p)
-
-
-def _fruit(story: Story) -> Quantity:
-    chance = story.chance
-    if chance.hit(0.3):
-        return story.turn("pickers")
-    trees = story.turn("rows" if chance.hit(0.6) else "trees")
-    m = story.draw(10, 60, "each", by=chance.pick((1, 2, 5)))
-    if story.steps_left > 2 and chance.hit(0.4):
-        trees = story.turn("dead", now=trees)
-        story.say("each", m=m)
-    else:
-        story.say("each all", m=m)
-    return story.step("In all, there {~~be} {=} {item}.", trees * m)
+    p = story.turn("price", unit=unit, high=high, left=left)
+    story.ask("how much", fruit, p=p)
 
 
 # Units, number of small ones in a large one, the thing, how a person gets it, what it is used for,
@@ -355,15 +313,15 @@ MEASURES = (
 def measures(story: Story) -> None:
     """Write a problem about a thing that is measured in two units."""
     chance = story.chance
-    story.in_present()
+    story.past = False
     large, unit, factor, stuff, act, piece, pieces, by, low, high = chance.pick(MEASURES)
     story.cast.update(large=large, small=unit, stuff=stuff, act=act, piece=piece, pieces=pieces,
                       A=story.person(), B=story.person())  # fmt: skip
     timed = factor == 60
-    n = story.draw(2, 9 if factor > 12 else 20, "large", words=True)
-    small = story.step("{n} {large} {~~be} {=} {small}.", n * story.constant(factor), n=n)
+    n = story.draw("2-9w large" if factor > 12 else "2-20w large")
+    small = story.step("{n} {large} {~~be} {=} {small}.", n * constant(factor), n=n)
     if chance.hit(0.3):
-        k = story.draw(by, factor - by, "small", by=by, most=factor - 1)
+        k = story.draw(f"{by}-{factor - by}/{by}<{factor - 1} small")
         small = story.turn("has both", now=small, n=n, k=k)
     else:
         story.say("has", n=n)
@@ -372,33 +330,26 @@ def measures(story: Story) -> None:
         kind = chance.below(3)
         if kind == 0 and "given" not in done:
             done.add("given")
-            k = story.draw(by, 5 * high, "used", by=by)
+            k = story.draw(f"{by}-{5 * high}/{by} used")
             small = story.turn("gives time" if timed else "gives", now=small, k=k)
         elif kind == 1 and not timed:
             small = story.turn("gives rest" if used else "gives part", now=small)
-        elif "made" in done:
-            raise Unfit
         else:
+            story.require("made" not in done)
             done.add("made")
-            m = story.draw(2, 9, "pieces", words=True)
-            k = story.draw(low, high, "each", by=by)
+            m, k = story.draw("2-9w pieces"), story.draw(f"{low}-{high}/{by} each")
             small = story.turn("plays" if timed else "uses", now=small, k=k, m=m)
         used += 1
     kind = chance.below(4)
-    if used and kind == 0:
-        story.ask("left", small)
-    elif used and kind == 1 and not timed:
-        story.solve("shares", now=small)
-    elif "made" not in done:
-        k = story.divisor(small, low, high, "each")
-        if k.value % by:
-            raise Unfit
-        name = ("plays all" if used else "games all") if timed else "makes" if used else "makes all"
-        story.solve(name, now=small, k=k)
-    elif used:
+    if used and kind == 1 and not timed:
+        story.ask("shares", small)
+    elif used and (kind == 0 or "made" in done):
         story.ask("left", small)
     else:
-        raise Unfit
+        k = story.draw(f"{low}-{high}| each", small)
+        story.require(k.value % by == 0)
+        name = ("plays all" if used else "games all") if timed else "makes" if used else "makes all"
+        story.ask(name, small, k=k)
 
 
 TANKS = (("tank", 5, 40), ("pool", 10, 60), ("barrel", 2, 15))
@@ -407,47 +358,41 @@ TANKS = (("tank", 5, 40), ("pool", 10, 60), ("barrel", 2, 15))
 def tanks(story: Story) -> None:
     """Write a problem about a tank of water."""
     chance = story.chance
-    story.in_present()
+    story.past = False
     tank, low, high = chance.pick(TANKS)
     story.cast.update(A=story.person(), tank=tank)
     room: Quantity | None = None
     if chance.hit(0.6):
-        room = story.draw(20 * low, 20 * high, "room", by=20)
+        room = story.draw(f"{20 * low}-{20 * high}/20 room")
         story.say("holds", n=room)
     if room and chance.hit(0.4):
         water = story.turn("full", now=room)
     else:
-        water = story.draw(4 * low, 10 * high, "start", by=chance.pick((1, 2, 10)))
+        water = story.draw(f"{4 * low}-{10 * high}/1,2,10 start")
         story.say("has", k=water, a="the" if room else "a")
-    if room and water.value >= room.value:
-        raise Unfit
     reserve = 1 if chance.hit(0.6) else 0
     while True:
-        water = _change(story, water, low, high)
-        if room and water.value >= room.value:
-            raise Unfit
+        story.require(room is None or water.value < room.value)
+        name = chance.pick(("in", "out", "both", "buckets", "takes", "takes part"))
+        values: dict[str, Any] = {"low": low, "high": high, "most": 4 * high}
+        if name == "both":
+            r, t = story.draw(f"{low + 2}-{high} rate"), story.draw("3-15w minutes")
+            s = story.state(chance.between(2, int(r.value) - 2), "out")
+            values = {"r": r, "s": s, "t": t}
+        water = story.turn(name, now=water, **values)
         if story.steps_left <= reserve:
             break
+    story.require(room is None or water.value < room.value)
     kind = chance.below(4)
     if kind == 0 or story.steps_left < 1:
         story.ask("how much", water)
     elif room and kind == 1:
-        story.solve("room", now=water, room=room)
+        story.ask("room", water, room=room)
     elif room and kind == 2:
         rest = story.step("There is room for {=} more liters.", room - water)
-        story.solve("time", now=rest, low=low)
+        story.ask("time", rest, low=low)
     else:
-        story.solve("empty", now=water, low=low)
-
-
-def _change(story: Story, water: Quantity, low: int, high: int) -> Quantity:
-    chance = story.chance
-    name = ("in", "out", "both", "buckets", "takes", "takes part")[chance.below(6)]
-    if name != "both":
-        return story.turn(name, now=water, low=low, high=high, most=4 * high)
-    r, t = story.draw(low + 2, high, "rate"), story.draw(3, 15, "minutes", words=True)
-    s = story.state(chance.between(2, int(r.value) - 2), "out")
-    return story.turn(name, now=water, r=r, s=s, t=t)
+        story.ask("empty", water, low=low)
 
 
 TASKS = (
@@ -464,41 +409,31 @@ def reading(story: Story) -> None:
     act, thing, unit, low, high, slow, fast = chance.pick(TASKS)
     story.cast.update(A=story.person(), act=act, thing=thing, unit=unit)
     n = story.turn("begin", low=low, high=high)
-    k, d = story.draw(slow, fast, "rate"), story.draw(2, 7, "days", words=True)
+    k, d = story.draw(f"{slow}-{fast} rate"), story.draw("2-7w days")
     remaining = story.turn("daily", now=n, k=k, d=d)
     while story.steps_left > 1 and chance.hit(0.85):
-        kind = chance.below(4)
-        if kind > 1 and len(story.steps) > 2:  # "than before" is clear at the start alone
-            kind = 1
-        name = ("part", "some", "times", "more")[kind]
+        name = chance.pick(("part", "some", "times", "more"))
+        if name in ("times", "more") and len(story.steps) > 2:
+            name = "some"  # "than before" is clear at the start alone
         remaining = story.turn(name, now=remaining, rate=k)
-    kind = chance.below(3)
-    if kind == 0 or story.steps_left < 1:
-        story.ask("left", remaining)
-    else:
-        name = "days" if kind == 1 else "per day"
-        story.solve(name, now=remaining, slow=slow, fast=2 * fast)
+    asked = chance.pick(("left", "days", "per day"))
+    story.ask(asked if story.steps_left > 0 else "left", remaining, slow=slow, fast=2 * fast)
 
 
 # Ways to travel: the verb, the range of speeds, whether it burns fuel.
-Way = tuple[str, int, int, bool]
-DRIVE: Way = ("drive", 30, 70, True)
-WAYS: tuple[Way, ...] = (
-    DRIVE, DRIVE, ("cycle", 6, 18, False), ("walk", 2, 5, False), ("run", 5, 9, False)
-)  # fmt: skip
-GONE = "Then {A} {~have} gone {=now+it} miles."
+WAYS = (("drive", 30, 70, True), ("drive", 30, 70, True), ("cycle", 6, 18, False),
+        ("walk", 2, 5, False), ("run", 5, 9, False))  # fmt: skip
 
 
 def trips(story: Story) -> None:
     """Write a problem about a trip in stages."""
     chance = story.chance
-    way = chance.pick(WAYS)
-    verb, low, high, fuel = way
+    verb, low, high, fuel = chance.pick(WAYS)
     story.cast.update(A=story.person(), act=verb)
     if chance.hit(0.25):
         story.say("start")
-    h = story.draw(2, 6, "hours", words=True, most=12)
-    s = story.draw(low, high, "speed", by=5 if fuel else 1, most=high)
+    h = story.draw("2-6<12w hours")
+    s = story.draw(f"{low}-{high}{'/5' if fuel else ''}<{high} speed")
     distance = story.turn("stage", h=h, s=s)
     hours, takes_days = h.value, False
     for turn in range(4):
@@ -506,8 +441,13 @@ def trips(story: Story) -> None:
             break
         kind = chance.below(4) if turn == 0 else chance.between(1, 3)
         if kind == 0:  # right away, so that it is clear what "before" means
-            h = story.draw(2, 5, "hours", words=True, most=10)
-            distance = _change_speed(story, way, distance, s, h)
+            h, name = story.draw("2-5<10w hours"), "faster" if chance.hit(0.5) else "slower"
+            k = story.draw(f"{2 if high < 20 else 5}-{max(3, low // 2)}<{high} {name}")
+            speed = story.turn(name, s=s, k=k, h=h)
+            story.require(low <= speed.value <= 1.3 * high)
+            lines = ("At that speed, {A} {~act} {=h*s} miles.",
+                     "Then {A} {~have} gone {=now+it} miles.")  # fmt: skip
+            distance = story.compute(*lines, now=distance, h=h, s=speed)
             hours += h.value
         elif kind == 1:
             distance = story.turn("miles", now=distance, low=low, high=2 * high)
@@ -521,39 +461,24 @@ def trips(story: Story) -> None:
         else:
             takes_days = True
             distance = story.turn("daily", now=distance, low=low, high=4 * high)
-    if not fuel and distance.value > 12 * high:
-        raise Unfit
+    story.require(fuel or distance.value <= 12 * high)
     kind = chance.below(7 if fuel else 5)
     if story.steps_left < 1 or kind == 0:
         story.ask("total", distance)
     elif kind <= 3:
-        story.solve("left" if kind <= 2 else "back", now=distance)
+        story.ask("left" if kind <= 2 else "back", distance)
     elif kind == 4:
-        k = story.divisor(distance, 3, 12, "hours")
-        if takes_days or k.value < hours:
-            raise Unfit
-        if not low / 2 <= distance.value / k.value <= 1.2 * high:
-            raise Unfit
-        story.solve("speed", now=distance, k=k)
+        k = story.draw("3-12| hours", distance)
+        story.require(not takes_days and k.value >= hours)
+        story.ask("speed", distance, k=k)
+        story.require(low / 2 <= story.answer.value <= 1.2 * high)
     else:
-        k = story.divisor(distance, 15, 50, "mileage")
+        k = story.draw("15-50| mileage", distance)
         if kind == 5:
-            story.solve("gallons", now=distance, k=k)
+            story.ask("gallons", distance, k=k)
             return
         gallons = story.step("{A} {~need} {=} gallons.", distance / k)
-        story.solve("gas cost", now=gallons, k=k)
-
-
-def _change_speed(story: Story, way: Way, distance: Quantity, s: Quantity, h: Quantity) -> Quantity:
-    _, slowest, fastest, _ = way
-    name = "faster" if story.chance.hit(0.5) else "slower"
-    low = 2 if fastest < 20 else 5
-    k = story.draw(low, max(3, slowest // 2), name, most=fastest)
-    speed = story.turn(name, s=s, k=k, h=h)
-    if not slowest <= speed.value <= 1.3 * fastest:
-        raise Unfit
-    lines = "At that speed, {A} {~act} {=h*s} miles.", GONE
-    return story.compute(*lines, now=distance, h=h, s=speed)
+        story.ask("gas cost", gallons, k=k)
 
 
 # Families that are easy to check and hard to solve forwards. A solution begins with "Try ..." and
@@ -566,19 +491,16 @@ def two_kinds(story: Story) -> None:
     chance = story.chance
     item, other = chance.sample(CLOTHES + HOME + TOYS, 2)
     story.cast.update(A=story.person(), item=item, other=other)
-    p = story.draw(2, 20, "price", money=True)
-    q = story.draw(2, 20, "price", money=True)
-    n = story.draw(6, 25, "count")
+    p, q, n = story.draw("$2-20 price"), story.draw("$2-20 price"), story.draw("6-25 count")
     guess = leaf(chance.between(2, int(n.value) - 2), "guess")
-    if p.value == q.value:
-        raise Unfit
+    story.require(p.value != q.value)
     cost = guess.value * p.value + (n.value - guess.value) * q.value
     story.say("two prices", p=p, q=q)
     if chance.hit(0.6):
         t = story.state(cost, "total", money=True)
         story.say("bought", n=n, t=t)
     else:
-        c = story.draw(1, 30, "change", money=True)
+        c = story.draw("$1-30 change")
         m = story.state(cost + c.value, "paid", money=True)
         t = story.turn("bought back", n=n, m=m, c=c)
     story.note(f"Try {guess.written} {{item}}.")
@@ -600,7 +522,7 @@ def legs(story: Story) -> None:
     pairs = ("cows ducks", "ducks cows", "sheep hens", "hens goats", "goats ducks")
     a, b = chance.pick(pairs).split()
     story.cast.update(a=a, b=b)
-    n = story.draw(8, 40, "count")
+    n = story.draw("8-40 count")
     guess = leaf(chance.between(2, int(n.value) - 2), "guess")
     t = story.state(guess.value * LEGS[a] + (n.value - guess.value) * LEGS[b], "legs")
     story.say("legs", n=n, t=t)
@@ -618,10 +540,9 @@ def product(story: Story) -> None:
     """Write a problem about two numbers whose product and difference are known."""
     chance = story.chance
     guess = leaf(chance.between(3, 45), "guess")
-    d = story.draw(1 if chance.hit(0.8) else 2, 20, "difference")
+    d = story.draw("1-20 difference" if chance.hit(0.8) else "2-20 difference")
     longer = guess.value + d.value
-    if d.value < 2:
-        raise Unfit
+    story.require(d.value >= 2)
     t = story.state(guess.value * longer, "product")
     if chance.hit(0.5):
         story.cast["field"] = chance.pick(("garden", "field", "park"))
@@ -630,10 +551,9 @@ def product(story: Story) -> None:
         other = story.step("Then the {field} {~be} {=} meters long.", t / guess)
         story.step("The difference {~be} {=} meters, and that {~be} right.", other - guess)
         questions = "width", "length"
-    elif longer > 80 or guess.value < 5:
-        raise Unfit
     else:
-        story.in_present()
+        story.require(longer <= 80 and guess.value >= 5)
+        story.past = False
         story.cast.update(A=story.person(), B=story.person())
         story.say("ages", t=t, d=d)
         story.note(f"Try {guess.written} years for {{B}}.")
@@ -647,16 +567,13 @@ def product(story: Story) -> None:
 def sharing(story: Story) -> None:
     """Write a problem about things shared equally; the number of friends is between two bounds."""
     chance = story.chance
-    item = chance.pick(SMALL + FRUIT)
-    story.cast.update(A=story.person(), item=item)
+    story.cast.update(A=story.person(), item=chance.pick(SMALL + FRUIT))
     guess = leaf(chance.between(4, 25), "guess")
-    each = chance.between(7, 60)
-    width = chance.between(4, 9)
+    each, width = chance.between(7, 60), chance.between(4, 9)
     low = max(2, int(guess.value) - 1 - chance.below(width))
     high = max(low + width, int(guess.value) + 1)
     t = story.state(guess.value * each, "whole")
-    if sum(1 for n in range(low + 1, high) if t.value % n == 0) != 1:
-        raise Unfit
+    story.require(sum(1 for n in range(low + 1, high) if t.value % n == 0) == 1)
     story.say("shared", t=t, low=story.state(low, "low"), high=story.state(high, "high"))
     story.note(f"Try {guess.written} friends.")
     got = story.step("Each of them {~get} {=} {item}.", t / guess)
