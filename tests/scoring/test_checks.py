@@ -116,7 +116,7 @@ REFUSED: dict[str, tuple[list[Row], str | None, str]] = {
 NAMED: dict[str, tuple[list[Row], list[list[str]]]] = {
     "failures of a service": (
         changed({n: FAILURES[n // 4 % 4] for n in range(0, 48, 4)}),
-        [["12 texts of", "failures of a service, such as 'Error: rate limit 429'; counted"]]),
+        [["12 of 48 texts of", "failures of a service, such as 'Error: rate limit 429'; counted"]]),
     "texts about nothing": (
         changed(dict.fromkeys(range(48), "I cannot say.")),
         [["48 of 48 texts"], ["nearly no text"]]),

@@ -31,8 +31,9 @@ from gradeschool.formats.read import (
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
 from gradeschool.formats.settings import mapping
 from gradeschool.percentages import count
-from gradeschool.scoring.checks import AlikeTexts, Checks, find_id_base
+from gradeschool.scoring.checks import AlikeTexts, Checks
 from gradeschool.scoring.matching import Matcher, begin_with_prompts
+from gradeschool.scoring.placement import find_id_base
 from gradeschool.scoring.samples import Run, Warn, collect
 
 DEFAULT_DATASET = "gsm8k"
