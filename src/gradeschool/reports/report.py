@@ -372,7 +372,7 @@ def _run_values(judged: Judged) -> dict[str, Any]:
         "removed": score.n - score.platinum.n if score.platinum else 0,
         "flags": flags,
         "disagrees": flags is not None and disagrees(flags),
-        "notes": list(map(_sentence, judged.source.notes)),
+        "notes": list(map(_sentence, judged.source.run.notes)),
         "dataset": dataset_title(judged.source.run.dataset),
         "settings": settings,
         # Without finish reasons, a text that looks cut may not be: no advice is given.
@@ -716,7 +716,7 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
             p_value(pair.p_holm) if pair else "",
             *map(str, (forms.truncated, forms.empty, forms.run_on, result.error)),
         ))  # fmt: skip
-        said = map(_sentence, judged.source.notes)
+        said = map(_sentence, judged.source.run.notes)
         notes += [f"{name}: {markdown_text(note, len(note))}" for note in said]
         if uneven := judged.score.samples:
             notes.append(f"{name}: {uneven[0]} to {uneven[1]} samples a problem; a mean over "

@@ -353,9 +353,10 @@ def summarise(
             "or the seed has no effect (`gradeschool doctor` tests a server), and pass@k and maj@k "
             "say nothing"
         )
-    table = ScoredTable(Run(name, samples), scorers)
+    outcomes = None
     if known and all(row.key in known for row in answers):
-        table.outcomes = [known[row.key] for row in answers]
+        outcomes = [known[row.key] for row in answers]
+    table = ScoredTable(Run(name, samples), scorers, outcomes)
     score, curve = score_run(table), []
     if requests and requests[-1].sample:
         from gradeschool.scoring.at_k import ballots_by_problem

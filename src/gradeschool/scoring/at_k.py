@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.formats.samples import ReadOptions
+from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_vote
 from gradeschool.scorer import Vote
 from gradeschool.scoring.samples import Run
@@ -161,14 +162,11 @@ def score_vote(run: Run, vote: Vote) -> VoteScore:
 
     A failed sample casts no ballot. Raises InputError if a problem has too few samples.
     """
-    samples: dict[str, list[Sample]] = {}
+    texts: dict[str, tuple[Problem, list[str]]] = {}
     for sample in sorted(run.samples, key=attrgetter("sample")):
         if sample.problem is not None and not sample.error:
-            samples.setdefault(sample.problem.id, []).append(sample)
-    counts: Counter[Outcome] = Counter()
-    for several in samples.values():
-        assert several[0].problem is not None  # noqa: S101  (for the type checker)
-        counts[vote.judge([each.text for each in several], several[0].problem).outcome] += 1
+            texts.setdefault(sample.problem.id, (sample.problem, []))[1].append(sample.text)
+    counts = Counter(vote.judge(several, problem).outcome for problem, several in texts.values())
     correct, total = counts[Outcome.CORRECT], counts.total()
     return VoteScore(run.name, vote.name, total, correct, counts[Outcome.WRONG],
                      counts[Outcome.NO_ANSWER], wilson(correct, total),

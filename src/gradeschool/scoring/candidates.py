@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import manifest_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.percentages import percent
 from gradeschool.problem import Problem
 from gradeschool.scoring.samples import Warn
-from gradeschool.scoring.sources import choose_runs
+from gradeschool.scoring.sources import SourceRun, choose_run, choose_runs
 from gradeschool.scoring.table import ScoredTable, scorer_for
 from gradeschool.verdict import Outcome
 
@@ -73,10 +72,17 @@ def read_candidates(
     scorer: a name; None means the first scorer of the run's protocol, else the answer extractor.
     Raises InputError, DataError.
     """
-    folder = Path(spec)
-    reader = scorer_for([manifest_of(folder) if folder.exists() else {}], scorer)
-    runs = []
-    for run, path, manifest, _ in choose_runs([spec], options, warn):
+    return _label(choose_runs([spec], options, warn), scorer)
+
+
+def one_run(spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None) -> CandidateRun:
+    """Return the run of an argument; raises InputError for several runs."""
+    return _label([choose_run(spec, options, warn)], scorer)[0]
+
+
+def _label(chosen: Sequence[SourceRun], scorer: str | None) -> list[CandidateRun]:
+    reader, runs = scorer_for([each.manifest for each in chosen], scorer), []
+    for run, path, manifest in chosen:
         table = ScoredTable(run, [reader])
         problems: dict[str, ProblemCandidates] = {}
         for sample, problem, (verdict,) in zip(
@@ -101,15 +107,6 @@ def read_candidates(
         answered = list(problems.values())
         runs.append(CandidateRun(run.name, path, manifest, reader.name, answered, failed))
     return runs
-
-
-def one_run(spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None) -> CandidateRun:
-    """Return the run of an argument; raises InputError for several runs."""
-    runs = read_candidates(spec, options, warn, scorer)
-    if len(runs) > 1:
-        names = ", ".join(repr(f"{spec}#{run.run}") for run in runs)
-        raise InputError(f"{spec!r} contains {len(runs)} runs; give one: {names}")
-    return runs[0]
 
 
 def sample_key(sample: Sample, problem: Problem) -> str:

@@ -148,7 +148,6 @@ class Checks:
     def add(self, samples: Sequence[Sample]) -> None:
         """Count the facts of matched samples, in the order of the file."""
         counts = self.counts
-        self.placement.begin(samples)
         for index, sample in enumerate(samples):
             problem, reference = sample.problem, sample.reference
             if sample.error:
@@ -184,7 +183,7 @@ class Checks:
             self._count_filled(sample, problem, is_right)
             self._count_text(sample, problem, answer, is_right, weight)
             if sample.text and not reference.in_text:
-                self.placement.add(index, problem, answer, is_right, weight)
+                self.placement.add(samples, index, problem, answer, is_right, weight)
 
     def _count_filled(self, sample: Sample, problem: Problem, is_right: bool) -> None:
         """Note stretches of problems with one text or gold, as a spreadsheet fills cells down.

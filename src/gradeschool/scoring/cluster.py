@@ -6,9 +6,9 @@ some bytes for each line or row of a file, never its text; they are counted here
 
 from __future__ import annotations
 
-import json
 import logging
 import os
+import pickle
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -33,19 +33,18 @@ CHECKED = 256  # batches that are read here too, for the checks over whole files
 STORE_BYTES = 256 * 2**20  # for Ray's objects: rows without texts are small
 MESSAGE_CHARACTERS = 300  # of Ray's own error message
 PARQUET, LINES = ".parquet", ".jsonl"
-OUTCOMES_AT, REVISED_AT = map(ScoredRow._fields.index, ("outcomes", "revised"))
 
 
 def _score_block(
     block: Any, reader: Any, matcher: Matcher, names: tuple[str, ...], changes: LabelChanges
 ) -> Any:
-    """Return a table with the path and the scored rows, as JSON, of each row of a block.
+    """Return a table with the path and the scored rows, pickled, of each row of a block.
 
     A block has cells, or lines of JSON, of which a blank one has no rows.
     """
     import pyarrow as arrow
 
-    scored: list[str] = []
+    scored: list[bytes] = []
     if block.column_names == ["text", "path"]:
         lines = [line.encode("utf-8", "surrogatepass") for line in block["text"].to_pylist()]
         read = [Row(0, *parse_line(line)) if line.strip() else None for line in lines]
@@ -53,11 +52,7 @@ def _score_block(
         read = [Row(0, fields) for fields in block.drop_columns("path").to_pylist()]
     for row in read:
         samples = [matcher.match(sample) for sample in (reader.read(row) if row and reader else ())]
-        rows = [
-            [value.decode("latin-1") if isinstance(value, bytes) else value for value in row]
-            for row in score_by_names(samples, names, changes)
-        ]
-        scored.append(json.dumps(rows))
+        scored.append(pickle.dumps(score_by_names(samples, names, changes)))
     return arrow.table({"path": block.column("path"), "rows": scored})
 
 
@@ -140,23 +135,18 @@ def rows_on_ray(
             )
         batches.close()
         numbers: Counter[str] = Counter()
-        scored = rows.map_batches(
+        blocks = rows.map_batches(
             _score_block, batch_format="pyarrow", batch_size=BLOCK,
             fn_args=(source.file.reader, source.matcher, tuple(scorers.names), changes),
         )  # fmt: skip
-        for block in scored.iter_batches(batch_size=None, batch_format="pyarrow"):
-            batch = []
-            for path, text in zip(*(block.column(i).to_pylist() for i in (0, 1)), strict=True):
+        for block in blocks.iter_batches(batch_size=None, batch_format="pyarrow"):
+            batch: list[ScoredRow] = []
+            for path, scored in zip(*(block.column(i).to_pylist() for i in (0, 1)), strict=True):
                 numbers[path] += 1
-                for values in json.loads(text):
-                    row = ScoredRow(*values)._replace(
-                        row=numbers[path],
-                        outcomes=values[OUTCOMES_AT].encode("latin-1"),
-                        revised=values[REVISED_AT].encode("latin-1"),
-                    )
+                for row in pickle.loads(scored):  # noqa: S301  (of our own tasks)
                     runs[row.run] = None
                     if source.only in ("", row.run) or row.run == UNNAMED:
-                        batch.append(row)
+                        batch.append(row._replace(row=numbers[path]))
             yield batch
     if source.only and source.only not in runs:
         raise no_such_run(source.path, source.only, runs)

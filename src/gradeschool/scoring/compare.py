@@ -61,16 +61,16 @@ class Outcomes:
         )
 
 
-def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
-    """Return the outcomes of a run by problem; errors are counted and left out.
+def outcomes_of(table: ScoredTable) -> Outcomes:
+    """Return the outcomes of a run under the first scorer; errors are counted and left out.
 
     Raises InputError if the scorer can judge no completion.
     """
-    run, tallies = table.run, table.tallies(scorer)
+    run, tallies = table.run, table.tallies()
     if not tallies:
-        raise nothing_judged(run.name, table.scorers.names[scorer])
+        raise nothing_judged(run.name, table.scorers.names[0])
     every = dict.fromkeys(problem.id for problem in run.problems() if problem)
-    columns = zip(table.problems, table.column(scorer), strict=True)
+    judged = zip(table.problems, table.outcomes, strict=True)
     return Outcomes(
         run.name,
         {problem.id: problem for problem in table.problems if problem.id in tallies},
@@ -78,7 +78,7 @@ def outcomes_of(table: ScoredTable, scorer: int = 0) -> Outcomes:
         len(run.samples) - sum(tally.judged for tally in tallies.values()),
         unjudged_problems=tuple(id for id in every if id not in tallies),
         dataset=run.dataset,
-        scorer_errors=Counter(problem.id for problem, outcome in columns if outcome == ERROR),
+        scorer_errors=Counter(problem.id for problem, outcomes in judged if outcomes[0] == ERROR),
     )
 
 
@@ -189,65 +189,39 @@ def _paired(a: Outcomes, b: Outcomes, common: bool) -> Comparison:
                 f"(gold {second.gold!r}); compare runs of one dataset, or give --unpaired"
             )
     only = []  # what the other run does not contain; a problem without a judged completion is there
-    for side, other in ((a, b), (b, a)):
-        known = {*other.tallies, *other.unjudged_problems}
-        if ids := [id for id in side.tallies if id not in known]:
-            asked = f", which asks {clip(side.problems[ids[0]].question)!r}"
-            only.append(f"{len(ids)} only in {side.run!r} ({_shown(ids)}{asked})")
+    in_a, in_b = ({*run.tallies, *run.unjudged_problems} for run in (a, b))
+    for run, others in ((a, in_b), (b, in_a)):
+        if ids := [id for id in run.tallies if id not in others]:
+            asked = f", which asks {clip(run.problems[ids[0]].question)!r}"
+            only.append(f"{len(ids)} only in {run.run!r} ({_shown(ids)}{asked})")
     if only and not common:
-        failed = "".join(
-            f"; {left_out_text(run.run, run.unjudged_problems)}"
-            for run in (a, b)
-            if run.unjudged_problems
-        )
         raise InputError(
-            f"the runs judge different problems: {' and '.join(only)}{failed}; give --common to "
-            f"compare the {len(shared)} common ones, or --unpaired"
+            f"the runs judge different problems: {' and '.join(only)}; give --common to compare "
+            f"the {len(shared)} common ones, or --unpaired"
         )
     if not shared:
         raise InputError(
             f"{a.run!r} and {b.run!r} share no problem; give --unpaired to compare them anyway"
         )
-    n, clusters_a, clusters_b = len(shared), *([run.tallies[id] for id in shared] for run in (a, b))
-    pairs = [
-        ProblemPair(*first, *second) for first, second in zip(clusters_a, clusters_b, strict=True)
-    ]
+    pairs = [ProblemPair(*a.tallies[id], *b.tallies[id]) for id in shared]
+    changes = [Change(id, pair.right_a / pair.n_a, pair.right_b / pair.n_b)
+               for id, pair in zip(shared, pairs, strict=True)]  # fmt: skip
+    changes.sort(key=lambda change: -abs(change.after - change.before))
+    n, difference = len(pairs), mean_difference(pairs)
+    discordance = sum(pair.difference**2 for pair in pairs) / n
+    largest = sum(abs(pair.difference) for pair in pairs) / n
     interval, ci_method = paired_interval(pairs)
     p, p_method = paired_test(pairs)
-    difference = mean_difference(pairs)
-    discordance = sum(pair.difference**2 for pair in pairs) / n
-    changes = [
-        Change(id, pair.right_a / pair.n_a, pair.right_b / pair.n_b)
-        for id, pair in zip(shared, pairs, strict=True)
-    ]
-    changes.sort(key=lambda change: -abs(change.after - change.before))
+    unjudged = dict.fromkeys((*a.unjudged_problems, *b.unjudged_problems))
     return Comparison(
-        a.run,
-        b.run,
-        n,
-        mean_share(clusters_a),
-        mean_share(clusters_b),
-        difference,
-        interval,
-        ci_method,
-        p,
-        p_method,
-        p_holm=p,
+        a.run, b.run, n, mean_share(pair[:2] for pair in pairs),
+        mean_share(pair[2:] for pair in pairs), difference, interval, ci_method, p, p_method, p,
         gained=tuple(change for change in changes if change.after > change.before),
         lost=tuple(change for change in changes if change.after < change.before),
-        detectable=minimum_detectable(
-            n, discordance, sum(abs(pair.difference) for pair in pairs) / n
-        ),
+        detectable=minimum_detectable(n, discordance, largest),
         needed=problems_needed(discordance, difference),
-        left_out=tuple(
-            dict.fromkeys(
-                id
-                for run, other in ((a, b), (b, a))
-                for id in run.unjudged_problems
-                if id in other.tallies or id in other.unjudged_problems
-            )
-        ),
-    )
+        left_out=tuple(id for id in unjudged if id in in_a and id in in_b),
+    )  # fmt: skip
 
 
 def left_out_text(run: str, ids: Sequence[str]) -> str:

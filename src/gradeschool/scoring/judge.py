@@ -63,10 +63,14 @@ def usable_scorer(scorer: str | Callable[..., Any]) -> Scorer:
     try:
         return get_usable_scorer(scorer if isinstance(scorer, str) else "")
     except UnknownNameError:
-        from gradeschool.scoring.own_scorer import find_own_scorer
+        from importlib.metadata import entry_points
 
-        if own := find_own_scorer(scorer):
-            return own
+        from gradeschool.scoring.own_scorer import own_scorer
+
+        if not isinstance(scorer, str) or ":" in scorer:
+            return own_scorer(scorer)
+        for point in entry_points(group="gradeschool.scorers", name=scorer):
+            return own_scorer(point.value, scorer)
         raise
 
 

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradeschool.answers.golds import read_gold, read_solution
 from gradeschool.datasets.files import OWN_PROBLEMS
@@ -41,14 +41,6 @@ LABELS = re.compile(
 EXAMPLE_SIGNS = ("nswer", "A:", MARKER)  # one of these is in every example of a prompt
 
 
-class AskedQuestion(NamedTuple):
-    """A problem whose question is in a text, the text after it, and the number of its words."""
-
-    problem: Problem
-    rest: str
-    words_after: int
-
-
 class Matcher:
     """Finds the problems of one dataset by question or id, and builds those that a file brings.
 
@@ -65,14 +57,13 @@ class Matcher:
         by_id: bool = True,
         base: int = 0,
         own_golds: bool = False,
-        cuts_prompts: bool = False,
     ) -> None:
         self.problems = problems
         self.name = name
         self.by_id = by_id
         self.base = base
         self.own_golds = own_golds
-        self.cuts_prompts = cuts_prompts
+        self.cuts_prompts = False
         # By place. Of the rows of another dataset, some are kept: an index refers to those rows.
         self.places = {each.id: int(each.meta.get("row", n)) for n, each in enumerate(problems)}
         self.ids = {problem.id: problem for problem in problems}
@@ -95,7 +86,7 @@ class Matcher:
                     "names no problem: no column has a question or an id; name one with --columns "
                     "question=COLUMN, or give --in-order if the rows are the dataset's"
                 ))  # fmt: skip
-            return sample._replace(problem=asked.problem, text=asked.rest)
+            return sample._replace(problem=asked[0], text=asked[1])
         gold = reference.gold
         if gold is not None and not self.by_id and reference[:2] == (None, None):
             reference = reference._replace(id=f"row {sample.row}")  # a problem of its own
@@ -166,19 +157,21 @@ class Matcher:
             return named  # another problem may have the same question
         if problem := self.questions.get(squeeze(question)):
             return problem
-        asked = self.asked_in(question)
-        if asked is not None and asked.words_after <= LONGEST_INSTRUCTION and not (
-            gold is not None and asked.words_after > OPENING and _differs(gold, asked.problem)
-        ):  # fmt: skip
-            return asked.problem
+        if (asked := self.asked_in(question)) is not None:
+            problem, _, after = asked
+            if after <= LONGEST_INSTRUCTION and not (
+                gold is not None and after > OPENING and _differs(gold, problem)
+            ):
+                return problem
         if named is not None and gold is None:  # files that keep the beginning of a question
             short = squeeze(question).rstrip(".\u2026 ")
             if len(short) >= SHORT_QUESTION and squeeze(named.question).startswith(short):
                 return named
         for turn in reference.turns:  # after "Are you sure?" the question is an earlier turn
-            known = self.questions.get(squeeze(turn)) or self.asked_in(turn)
-            if known is not None:
-                return known.problem if isinstance(known, AskedQuestion) else known
+            if problem := self.questions.get(squeeze(turn)):
+                return problem
+            if (asked := self.asked_in(turn)) is not None:
+                return asked[0]
         return None
 
     def by_name(self, id: str) -> Problem | None:
@@ -198,8 +191,8 @@ class Matcher:
         """The problems by their questions, with single spaces."""
         return {squeeze(problem.question): problem for problem in self.problems}
 
-    def asked_in(self, text: str) -> AskedQuestion | None:
-        """Return the last question of the dataset that occurs in a text."""
+    def asked_in(self, text: str) -> tuple[Problem, str, int] | None:
+        """Return the problem of the last question in a text, the text after it, its words."""
         if len(text) < SHORT_QUESTION:
             return None
         openings, longest = self._openings
@@ -219,7 +212,7 @@ class Matcher:
         if named is None:
             return None
         rest = text[words[last - 1].end() :]
-        return AskedQuestion(named, rest.lstrip(" ?.!"), len(words) - last)
+        return named, rest.lstrip(" ?.!"), len(words) - last
 
     @cached_property
     def _openings(self) -> tuple[Mapping[tuple[str, ...], list[tuple[Problem, list[str]]]], int]:

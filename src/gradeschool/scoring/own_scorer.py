@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import weakref
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from math import inf
 from typing import Any
 
@@ -16,15 +15,10 @@ from gradeschool.scorer import LibraryAnswer, ReturnedScore, Scorer, ScorerFailu
 from gradeschool.verdict import Answer
 from gradeschool.worker import Call, UserFunction
 
-ENTRY_POINTS = "gradeschool.scorers"  # of installed packages that bring scorers
 OWN_FUNCTION = "a function of your own"  # summary of each of these scorers
 ACCEPTED = 0.5  # the smallest number by which a function accepts an answer
 MOST_HANGS = 3  # calls that hang, before a function is called no more
 LOGGER = logging.getLogger("gradeschool")
-CALLED_NO_MORE = (
-    "gradeschool: %s hung on %d completions and is called no more; those after them were never "
-    "asked and count as errors of the scorer"
-)
 RIGHT = 18  # the gold of TRIALS
 # Right answers to 18, by which the way to call a function is found; most functions read one.
 TRIALS = ("#### 18", r"The result is $\boxed{18}$.", "The answer is 18", "<answer>18</answer>")
@@ -40,17 +34,6 @@ def _gold_of(problem: Problem) -> str:
     gold = _Gold(problem.gold)
     gold.problem = problem
     return gold
-
-
-def find_own_scorer(name: str | Callable[..., Any]) -> Scorer | None:
-    """Return the scorer for "FILE.py:FUNCTION", "MODULE:FUNCTION", a function or an entry point.
-
-    None for another name. Raises InputError if the function cannot be imported or called.
-    """
-    if callable(name) or ":" in name:
-        return own_scorer(name)
-    found = entry_points(group=ENTRY_POINTS, name=name)
-    return next((own_scorer(point.value, name) for point in found), None)
 
 
 def is_gold(text: str | None, gold: str) -> bool:
@@ -113,7 +96,12 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
         if reply.hung:
             hung[row] = reply.raised
             if len(hung) == MOST_HANGS:
-                LOGGER.warning(CALLED_NO_MORE, called.name, MOST_HANGS)
+                LOGGER.warning(
+                    "gradeschool: %s hung on %d completions and is called no more; those after "
+                    "them were never asked and count as errors of the scorer",
+                    called.name,
+                    MOST_HANGS,
+                )
         if reply.raised:
             raise ScorerFailure(reply.raised)
         how = f"{called.name} returned"

@@ -11,7 +11,7 @@ import string
 from bisect import bisect, bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from gradeschool.answers.golds import read_gold
 from gradeschool.answers.numbers import normalize, parse_decimal
@@ -178,6 +178,10 @@ class Stretches:
                 self.best = total, key, first, row, fits, self.n - before
 
 
+# The place of a problem, the problems by place, and their places by gold.
+Neighbours = tuple[int, Mapping[int, Problem], Mapping[str, list[int]]]
+
+
 class Placement:
     """Where the texts of one file belong; facts are counted by `add` and judged by `conclude`."""
 
@@ -191,22 +195,20 @@ class Placement:
         self.slips: defaultdict[str, Stretches] = defaultdict(Stretches)  # of golds, by run
         self.lost = Stretches()  # rows whose text is not about their problem
         self.strangers: list[tuple[int, set[str], Problem]] = []
+        self._golds = _places_by_gold(matcher.rows)
         self._batch: Sequence[Sample] = ()
-        # Of the batch, when needed: the place of each sample's problem, the problems of its run by
-        # place, and their places by gold.
-        self._beside: list[tuple[int, dict[int, Problem], dict[str, list[int]]]] = []
+        self._beside: list[Neighbours] = []  # of each sample of the batch, when needed
 
-    def begin(self, samples: Sequence[Sample]) -> None:
-        """Take the next batch of matched samples, of which `add` then counts some."""
-        self._batch, self._beside = samples, []
+    def add(
+        self, samples: Sequence[Sample], index: int, problem: Problem, answer: str, is_right: bool,
+        weight: int,
+    ) -> None:  # fmt: skip
+        """Note whether the text of a sample fits its problem, or one beside it.
 
-    def add(self, index: int, problem: Problem, answer: str, is_right: bool, weight: int) -> None:
-        """Note whether the text of a sample of the batch fits its problem, or one beside it.
-
-        answer: the text's last number, is_right: whether it is the gold. weight: the number of
-        samples for which this one stands.
+        samples: the batch, in the order of the file; index: of the sample. answer: the text's last
+        number, is_right: whether it is the gold. weight: the samples for which this one stands.
         """
-        sample, counts = self._batch[index], self.counts
+        sample, counts = samples[index], self.counts
         row, shifts, slips = sample.row, self.shifts[sample.run], self.slips[sample.run]
         if is_right:
             counts["about"] += weight
@@ -220,7 +222,8 @@ class Placement:
         if sample.reference.question is None and known is not None:
             place, problems, golds = known, self.matcher.rows, self._golds
         else:
-            self._beside = self._beside or _find_neighbours(self._batch)
+            if self._batch is not samples:
+                self._batch, self._beside = samples, _find_neighbours(samples)
             place, problems, golds = self._beside[index]
         words = distinct_words(sample.text)
         share, is_wordy = overlap(words, problem), len(words) >= WORDY
@@ -269,11 +272,6 @@ class Placement:
             counts["golds of others"] += weight * bool(places)
             slips.add(row, OTHER_LOSS, {shift: gain for shift, gain in gains.items()
                                         if -2 <= shift <= 2})  # fmt: skip
-
-    @cached_property
-    def _golds(self) -> dict[str, list[int]]:
-        """The places of the dataset's problems by gold."""
-        return _places_by_gold(self.matcher.rows)
 
     def refusal(self, n: int) -> str:
         """Return which texts are about other problems than their rows name, "" for none.
@@ -376,10 +374,8 @@ class Placement:
         return ""
 
 
-def _find_neighbours(
-    samples: Sequence[Sample],
-) -> list[tuple[int, dict[int, Problem], dict[str, list[int]]]]:
-    """Return the place of each sample's problem, its run's problems by place, places by gold."""
+def _find_neighbours(samples: Sequence[Sample]) -> list[Neighbours]:
+    """Return the neighbours of each sample among the problems of its run, in the file's order."""
     runs: defaultdict[str, dict[int, Problem]] = defaultdict(dict)
     places = []
     for sample in samples:

@@ -26,6 +26,7 @@ from gradeschool.scoring.compare import (
     compare_unpaired,
     holm_corrected,
 )
+from gradeschool.scoring.matching import squeeze
 from gradeschool.scoring.statistics import Interval, mean_share
 from gradeschool.scoring.table import ScoredTable, Tally
 from gradeschool.verdict import Outcome
@@ -257,18 +258,14 @@ class SeedIndex:
 
     def __init__(self, problems: Mapping[str, Problem]) -> None:
         self.problems = problems
-        self.by_question = {_key(problem.question): id for id, problem in problems.items()}
+        self.by_question = {squeeze(problem.question): id for id, problem in problems.items()}
 
     def find(self, problem: Problem) -> str | None:
         """Return the id of the original problem, None if there is none."""
         seed = problem.meta.get("seed", problem.meta.get("row", ""))
         if seed in self.problems:
             return seed
-        return self.by_question.get(_key(seed or problem.question))
-
-
-def _key(question: str) -> str:
-    return " ".join(question.split())
+        return self.by_question.get(squeeze(seed or problem.question))
 
 
 # Kinds of misses. Format: the right answer is there and the scorer misses it, or there is no answer

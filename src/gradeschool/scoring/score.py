@@ -26,7 +26,7 @@ from gradeschool.formats.read import nothing_in, run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import Problem, several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
-from gradeschool.scoring.sources import Source, folder_notes
+from gradeschool.scoring.sources import Source, note_missing
 from gradeschool.scoring.statistics import Interval, share_of, share_of_single_samples
 from gradeschool.scoring.table import (
     BATCH,
@@ -84,22 +84,18 @@ def score_batch(
         scored = iter(scorers.outcomes_of(pairs))
         for sample in batch:
             problem, text, outcomes, form, revised = sample.problem, sample.text, b"", NO_FORM, b""
-            if problem is None:
-                rows.append(ScoredRow(sample.row, sample.run, None, "", sample.sample,
-                                      sample.finish, "", sample.fault, None, 1, outcomes, form,
-                                      revised))  # fmt: skip
-                continue
-            if not sample.error:
+            id, gold = (problem.id, problem.gold) if problem else (None, "")
+            if problem and not sample.error:
                 outcomes = next(scored)
                 form = _form_bits(text, sample.finish, problem, marks)
-                if problem.id in changes:  # a failed sample is one under either label
-                    other, revised = changes[problem.id], REMOVED
+                if id in changes:  # a failed sample is one under either label
+                    other, revised = changes[id], REMOVED
                     if other is not None:
                         other = replace(other, id=f"{other.id} revised")
                         [revised] = scorers.outcomes_of([(text, other)])
-            rows.append(ScoredRow(sample.row, sample.run, problem.id, problem.gold, sample.sample,
-                                  sample.finish, sample.error, "", sample.flag, digest(text),
-                                  outcomes, form, revised))  # fmt: skip
+            rows.append(ScoredRow(sample.row, sample.run, id, gold, sample.sample, sample.finish,
+                                  sample.error, sample.fault, sample.flag, digest(text), outcomes,
+                                  form, revised))  # fmt: skip
     return rows
 
 
@@ -254,7 +250,7 @@ def _count_rows(
         if whole is not run:
             whole.n, whole.faults = whole.n + run.n, whole.faults + run.faults
             whole.counts.update(run.counts)
-    folder_notes(Path(source.path), sum(run.n - run.faults for run in named.values()), warn)
+    note_missing(Path(source.path), sum(run.n - run.faults for run in named.values()), warn)
     for name, run in named.items():
         origin = f"{source.path}#{name}" if len(named) > 1 else source.name
         score = score_counts(name, run.n, run.counts, scorers)
@@ -343,9 +339,8 @@ class RunScore:
 
     def as_json(self) -> dict[str, Any]:
         """Return {"run", "n", "forms", "scorers": {name: ...}}; other facts if there are any."""
-        flags, scorers = {}, {}
-        for name, agreement in self.flags.items():
-            flags[name] = agreement._asdict()
+        flags = {name: agreement._asdict() for name, agreement in self.flags.items()}
+        scorers = {}
         for result in self.scorers:
             bounds, is_judged = result.accuracy_bounds, result.judged > 0
             scorers[result.scorer] = {
@@ -419,25 +414,17 @@ def score_counts(
             if flags:
                 agreements[scorer] = agreements[same[0]]
             continue
-        if most == 1:
+        if most <= 1 and ERROR not in column:
             by_outcome = list(map(column.count, range(len(OUTCOMES))))
+            share = share_of_single_samples(by_outcome[CORRECT], len(column))
         else:
-            by_outcome = [0] * len(OUTCOMES)
-            for outcome, (_, _, times) in zip(column, rows, strict=True):
-                by_outcome[outcome] += times
-        correct, wrong, no_answer, error = by_outcome
-        if most == 1 and not error:
-            share = share_of_single_samples(correct, len(column))
-        else:
-            tallies = {problem: [0, 0, 0] for problem in sizes}
+            tallies = {problem: [0] * len(OUTCOMES) for problem in sizes}
             for outcome, (problem, _, times) in zip(column, rows, strict=True):
-                tally = tallies[problem]
-                if outcome == ERROR:
-                    tally[2] += times
-                else:
-                    tally[0] += times * (outcome == CORRECT)
-                    tally[1] += times
-            share = share_of((right, size, errors) for right, size, errors in tallies.values())
+                tallies[problem][outcome] += times
+            by_outcome = list(map(sum, zip(*tallies.values(), strict=True)))
+            share = share_of((each[CORRECT], sum(each[:ERROR]), each[ERROR])
+                             for each in tallies.values())  # fmt: skip
+        correct, wrong, no_answer, error = by_outcome
         results[scorer] = ScorerResult(
             scorer, correct, wrong, no_answer, error + failed, share.accuracy, share.interval,
             share.bounds, failed,
@@ -451,24 +438,15 @@ def score_counts(
                 pairs.total(), pairs[True, True] + pairs[False, False], pairs[False, True],
                 pairs[True, False],
             )  # fmt: skip
-    shown_forms = None
-    if forms:
-        of_form = [0] * len(FORM_NAMES)
-        for bits, times in forms.items():
-            for place in range(len(FORM_NAMES)):
-                of_form[place] += times * (bits >> place & 1)
-        shown_forms = Forms(forms.total(), *of_form)
+    of_form = [sum(times for bits, times in forms.items() if bits >> place & 1)
+               for place in range(len(FORM_NAMES))]  # fmt: skip
     return RunScore(
-        run,
-        n,
-        tuple(results.values()),
-        shown_forms,
+        run, n, tuple(results.values()),
+        Forms(forms.total(), *of_form) if forms else None,
         score_counts(run, n - removed, revised_counts, scorers) if is_revised else None,
         samples=(fewest, most) if fewest < most else None,
-        flags=agreements,
-        agreeing=tuple(map(tuple, groups.values())),
-        failed=failed,
-    )
+        flags=agreements, agreeing=tuple(map(tuple, groups.values())), failed=failed,
+    )  # fmt: skip
 
 
 # The table of verdicts (`score -o`): a row for each sample, a column for each scorer
@@ -527,16 +505,14 @@ def verdict_table(
                 fields = {
                     "source": source,
                     **{name: getattr(row, name) for name in OF_ROW},
-                    "error": row.error or row.fault,
+                    "error": row.fault or row.error,
                     "form": form if row.outcomes else "unknown",
                     **dict(zip(scorers, map(WORDS.__getitem__, outcomes), strict=True)),
                 }
                 if parquet is not None:  # UTF-8 cannot encode lone surrogates: "\ud800" is written
-                    fields = {
-                        name: value.encode("utf-8", "backslashreplace").decode()
-                        if isinstance(value, str) else value
-                        for name, value in fields.items()
-                    }  # fmt: skip
+                    for name in ("source", "run", "problem", "gold", "error"):
+                        text = str(fields[name] or "").encode("utf-8", "backslashreplace")
+                        fields[name] = None if fields[name] is None else text.decode()
                 waiting.append(fields)
             if parquet is None or len(waiting) >= ROW_GROUP:
                 flush()

@@ -270,15 +270,11 @@ def no_such_run(file: str, run: str, runs: Iterable[str]) -> InputError:
 
 
 class SourceRun(NamedTuple):
-    """A run with its file or folder, and the content of its run.json, {} if there is none.
-
-    notes: those of the run, and what `folder_notes` says about its folder.
-    """
+    """A run with its file or folder, and the content of its run.json, {} if there is none."""
 
     run: Run
     path: Path
     manifest: dict[str, Any]
-    notes: tuple[str, ...] = ()
 
 
 def load_runs(path: Path, options: ReadOptions, warn: Warn) -> list[Run]:
@@ -291,15 +287,12 @@ def load_runs(path: Path, options: ReadOptions, warn: Warn) -> list[Run]:
     samples = [sample for batch in source.batches() for sample in batch]
     name = run_of_unnamed({sample.run for sample in samples}, source.run)
     samples = [sample._replace(run=name) if sample.run == UNNAMED else sample for sample in samples]
-    notes: list[str] = []
-
-    def note(message: str) -> None:
-        notes.append(message)
-        warn(message)
-
-    for warning in source.checks.conclude():
-        note(warning)
-    runs = collect(samples, source.dataset.name, source.name, note)
+    notes = source.checks.conclude()
+    try:
+        runs = collect(samples, source.dataset.name, source.name, notes.append)
+    finally:
+        for note in notes:
+            warn(note)
     for run in runs:
         run.notes = tuple(notes)
     if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
@@ -347,9 +340,10 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
     for number, file in enumerate(files):
         path = Path(file)
         runs = load_runs(path, options.for_file(number, len(files)), warn)
-        stored = sum(len(run.samples) - run.faults for run in runs)
-        manifest, notes = manifest_of(path), folder_notes(path, stored, warn)
-        loaded[file] = [SourceRun(run, path, manifest, (*run.notes, *notes)) for run in runs]
+        missing = note_missing(path, sum(len(run.samples) - run.faults for run in runs), warn)
+        for run in runs:
+            run.notes += missing
+        loaded[file] = [SourceRun(run, path, manifest_of(path)) for run in runs]
     for spec in specs:
         file, name = split_run(spec)
         named = [each for each in loaded[file] if name in ("", each.run.name)]
@@ -363,10 +357,10 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
     return chosen
 
 
-def folder_notes(path: Path, stored: int, warn: Warn) -> tuple[str, ...]:
-    """Return sentences on the missing samples of a run folder, and warn of them.
+def note_missing(path: Path, stored: int, warn: Warn) -> tuple[str, ...]:
+    """Return a note on the missing samples of a run folder, if there are any, and warn of them.
 
-    stored: the number of its samples, failed ones included. There are none for other files.
+    stored: the number of its samples, failed ones included.
     """
     planned = planned_samples(manifest_of(path))
     missing = planned - stored

@@ -184,7 +184,7 @@ def mean_difference(pairs: Sequence[ProblemPair]) -> float:
     Each problem counts once. If a run has equally many samples of each problem, and so does the
     other, this is the difference of their accuracies.
     """
-    return sum(pair.difference for pair in pairs) / len(pairs) if pairs else 0.0
+    return sum(pair.difference for pair in pairs) / len(pairs)
 
 
 def paired_test(pairs: Sequence[ProblemPair]) -> tuple[float, str]:
@@ -212,13 +212,8 @@ def paired_test(pairs: Sequence[ProblemPair]) -> tuple[float, str]:
         return min(1.0, p), "exact sign-flip test by problem"
     differences = [pair.difference for pair in pairs]
     deviation = sqrt(sum(difference * difference for difference in differences))
-    p = _two_sided(sum(differences) / deviation) if deviation else 1.0
+    p = erfc(abs(sum(differences)) / deviation / sqrt(2)) if deviation else 1.0
     return p, "sign-flip test by problem, normal approximation"
-
-
-def _two_sided(z: float) -> float:
-    """Return the two-sided p value of a normal deviate."""
-    return erfc(abs(z) / sqrt(2))
 
 
 def paired_interval(pairs: Sequence[ProblemPair], seed: int = 0) -> tuple[Interval, str]:
@@ -296,8 +291,6 @@ def tango(gained: float, lost: float, n: int) -> Interval:
     gained, lost: problems out of n that changed to right, and from right. Source: Tango 1998,
     Statistics in Medicine 17:891, equations 3 and 4.
     """
-    if n <= 0:
-        return Interval(-1.0, 1.0)
 
     def score(delta: float) -> float:
         """Return the score statistic of the hypothesis that the true difference is delta."""
@@ -334,8 +327,6 @@ def unpaired(
     over the problems' shares if there are several samples. Tools without a paired test apply it to
     pairs too.
     """
-    if not (a and b):
-        return 0.0, Interval(-1.0, 1.0), 1.0
     mean_a, mean_b = mean_share(a), mean_share(b)
     low_a, high_a = clustered_wilson(a)
     low_b, high_b = clustered_wilson(b)
@@ -346,7 +337,7 @@ def unpaired(
     mean = sum(both) / len(both)
     variance = sum((share - mean) ** 2 for share in both) / len(both)
     error = sqrt(variance * (1 / len(a) + 1 / len(b)))
-    p = _two_sided(gap / error) if error else 1.0
+    p = erfc(abs(gap) / error / sqrt(2)) if error else 1.0
     return gap, Interval(max(-1.0, low), min(1.0, high)), p
 
 
@@ -373,7 +364,7 @@ def minimum_detectable(n: int, discordance: float, largest: float) -> float | No
     difference cannot exceed.
     """
     root = discordance * (n + Z80**2 - Z95**2)
-    if n <= 0 or root <= 0:
+    if root <= 0:
         return None
     least = (Z95 * sqrt(n * discordance) + Z80 * sqrt(root)) / (n + Z80**2)
     return least if least <= min(largest, 1.0) else None

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from gradeschool.answers.regions import Marks
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import scorer_of
-from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available
 from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, ScorerFailure, call_at_once
@@ -89,17 +88,15 @@ class ScorerSet:
 
     def __init__(self, scorers: Sequence[Scorer]) -> None:
         self.scorers = tuple(scorers)
-        self.names: list[str] = []
-        self.thinking_marks: Marks = ()
-        self.calls_library = False
+        self.names = [scorer.name for scorer in scorers]
+        marks = (scorer.thinking_marks for scorer in scorers if scorer.thinking_marks)
+        self.thinking_marks: Marks = next(marks, ())
+        self.calls_library = any(scorer.extra for scorer in scorers)
         self._reference_functions: list[Callable[[Problem], str]] = []
         self._references: dict[str, tuple[Problem, References]] = {}  # by id, which files reuse
         # By extraction, by reference (an index) and comparison: the indices of their scorers.
         self._extractions: dict[Any, dict[tuple[int, Any], list[int]]] = {}
         for index, scorer in enumerate(scorers):
-            self.names.append(scorer.name)
-            self.thinking_marks = self.thinking_marks or scorer.thinking_marks
-            self.calls_library |= bool(scorer.extra)
             if scorer.reference not in self._reference_functions:
                 self._reference_functions.append(scorer.reference)
             place = self._reference_functions.index(scorer.reference)
@@ -181,25 +178,23 @@ class ScoredTable:
     """A run in memory with the outcomes of some scorers, which are called when first needed.
 
     samples: those that have a text and a problem, in the order of the file, as are `problems` and
-    `outcomes`.
+    `outcomes`. known: the outcomes, if they were computed before.
     """
 
-    def __init__(self, run: Run, scorers: ScorerSet | Sequence[Scorer]) -> None:
+    def __init__(
+        self, run: Run, scorers: ScorerSet | Sequence[Scorer], known: list[bytes] | None = None
+    ) -> None:
         self.run = run
         self.scorers = scorers if isinstance(scorers, ScorerSet) else ScorerSet(scorers)
-        self.samples: list[Sample] = []
-        self.problems: list[Problem] = []
-        self._pairs: list[Pair] = []
-        for sample in run.samples:
-            if sample.problem is not None and not sample.error:
-                self.samples.append(sample)
-                self.problems.append(sample.problem)
-                self._pairs.append((sample.text, sample.problem))
+        self._known = known
+        self.samples = [each for each in run.samples if each.problem and not each.error]
+        self._pairs = [(each.text, each.problem) for each in self.samples if each.problem]
+        self.problems = [problem for _, problem in self._pairs]
 
     @cached_property
     def outcomes(self) -> list[bytes]:
         """The outcomes of each sample, a byte for each scorer."""
-        return self.scorers.outcomes_of(self._pairs)
+        return self.scorers.outcomes_of(self._pairs) if self._known is None else self._known
 
     @cached_property
     def verdicts(self) -> list[tuple[Verdict, ...]]:
@@ -216,14 +211,10 @@ class ScoredTable:
             return iter(call_at_once(judge, self._pairs))
         return (judge(*pair) for pair in self._pairs)
 
-    def column(self, scorer: int = 0) -> bytes:
-        """Return the outcome of one scorer on each sample."""
-        return bytes([outcomes[scorer] for outcomes in self.outcomes])
-
     def tallies(self, scorer: int = 0) -> dict[str, Tally]:
         """Return the samples of each problem under one scorer; errors are left out."""
-        ids = (problem.id for problem in self.problems)
-        return tally_by_problem(zip(ids, self.column(scorer), strict=True))
+        pairs = zip(self.problems, self.outcomes, strict=True)
+        return tally_by_problem((problem.id, outcomes[scorer]) for problem, outcomes in pairs)
 
 
 def nothing_judged(run: str, scorer: str) -> InputError:
@@ -233,10 +224,9 @@ def nothing_judged(run: str, scorer: str) -> InputError:
 
 def tally_by_problem(outcomes: Iterable[tuple[str, int]]) -> dict[str, Tally]:
     """Count (problem id, outcome) pairs by problem; errors are left out, never counted as wrong."""
-    counts: dict[str, list[int]] = {}
+    tallies: dict[str, Tally] = {}
     for problem, outcome in outcomes:
         if outcome != ERROR:
-            count = counts.setdefault(problem, [0, 0])
-            count[0] += outcome == CORRECT
-            count[1] += 1
-    return {problem: Tally(*count) for problem, count in counts.items()}
+            correct, judged = tallies.get(problem, (0, 0))
+            tallies[problem] = Tally(correct + (outcome == CORRECT), judged + 1)
+    return tallies
