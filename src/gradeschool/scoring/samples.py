@@ -18,9 +18,6 @@ Warn = Callable[[str], None]
 SHOWN = 5  # messages of one kind
 FEW = 3  # unusable rows; more are refused if their run has no others
 UNUSABLE = "cannot be used"
-REPEATS = "repeats a row"
-FURTHER = "a further sample"
-OTHER_GOLD = "gives another gold"
 
 
 @dataclass(slots=True)
@@ -99,7 +96,6 @@ class _Samples:
         return number
 
 
-@dataclass
 class Numbering:
     """Decides which rows of a source count, and collects messages about the others.
 
@@ -108,23 +104,22 @@ class Numbering:
     their run have several. Memory grows by 8 bytes a sample, not with the texts.
     """
 
-    source: str
-    # By run and problem. Of a single sample 0 only the digest: negative if the row has no number.
-    _samples: dict[tuple[str, str], _Samples | int] = field(default_factory=dict)
-    _golds: dict[str, str] = field(default_factory=dict)
-    # By kind, run, and whether the row has a sample number: the number and the first messages.
-    _counts: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
-    _first: dict[tuple[str, str, bool], list[tuple[int, str]]] = field(default_factory=dict)
+    def __init__(self, source: str) -> None:
+        self.source = source
+        # By run and problem. Of a single sample 0 only the digest: negative if it has no number.
+        self._samples: dict[tuple[str, str], _Samples | int] = {}
+        self._golds: dict[str, str] = {}
+        # By kind, run, and whether the row has a sample number: the number and the first messages.
+        self._counts = Counter[tuple[str, str, bool]]()
+        self._first: defaultdict[tuple[str, str, bool], list[tuple[int, str]]] = defaultdict(list)
 
-    def _note(self, kind: str, run: str, numbered: bool, row: int, words: str) -> None:
+    def note(
+        self, row: int, run: str, words: str, kind: str = UNUSABLE, numbered: bool = True
+    ) -> None:
+        """Note what is said of a row, by default why it cannot be used."""
         self._counts[kind, run, numbered] += 1
-        first = self._first.setdefault((kind, run, numbered), [])
-        if len(first) < SHOWN:
+        if len(first := self._first[kind, run, numbered]) < SHOWN:
             first.append((row, f"row {row} of {self.source!r} {words}"))
-
-    def refuse(self, row: int, run: str, fault: str) -> None:
-        """Note a row that cannot be used."""
-        self._note(UNUSABLE, run, True, row, fault)
 
     def place(
         self, row: int, run: str, problem: str, gold: str, sample: int, text: int
@@ -135,7 +130,7 @@ class Numbering:
         """
         if (first := self._golds.setdefault(problem, gold)) != gold:
             words = f"gives the gold {gold!r} to a problem that an earlier row gives {first!r}"
-            self._note(OTHER_GOLD, run, True, row, words)
+            self.note(row, run, words, "gives another gold")
         samples = self._samples.get((run, problem))
         numbered = sample != UNNUMBERED
         if samples is None and (sample == 0 or not numbered):
@@ -152,13 +147,11 @@ class Numbering:
         number = samples.place(wanted, text)
         if number is None:
             words = f"repeats a sample of problem {problem!r} exactly; counted once"
-            self._note(REPEATS, run, numbered, row, words)
+            self.note(row, run, words, "repeats a row", numbered)
         elif number != wanted:
-            words = (
-                f"contains problem {problem!r} of run {run!r} again, with another text; counted "
-                f"as sample {number}"
-            )
-            self._note(FURTHER, run, numbered, row, words)
+            words = f"contains problem {problem!r} of run {run!r} again, with another text"
+            words += f"; counted as sample {number}"
+            self.note(row, run, words, "a further sample", numbered)
         return number
 
     def conclude(self, warn: Warn) -> set[str]:
@@ -171,7 +164,15 @@ class Numbering:
         usable = {run for run, _ in self._samples}
         for (kind, run, _), rows in self._counts.items():
             if not usable or (kind == UNUSABLE and run and run not in usable and rows > FEW):
-                raise self._nothing_usable(run if usable else "")
+                run = run if usable else ""  # "" for all runs
+                keys = [key for key in self._counts if key[0] == UNUSABLE and run in ("", key[1])]
+                _, said = min(message for key in keys for message in self._first[key])
+                number = sum(map(self._counts.__getitem__, keys))
+                others = f"; {number - 1} more rows are like it" if number > 1 else ""
+                said = said.replace(f" of {self.source!r}", "", 1)
+                whose = f"run {run!r} in {self.source!r}" if run else repr(self.source)
+                advice = "; give the run a file and --columns of its own" if run else ""
+                raise InputError(f"no row of {whose} can be used: {said}{others}{advice}")
         several: defaultdict[str, list[bool]] = defaultdict(list)
         copies: defaultdict[str, set[int]] = defaultdict(set)
         for (run, _), samples in self._samples.items():
@@ -201,17 +202,6 @@ class Numbering:
                 )
         return sampled
 
-    def _nothing_usable(self, run: str) -> InputError:
-        """Return the error for a run without a usable row, "" for all runs."""
-        keys = [key for key in self._counts if key[0] == UNUSABLE and run in ("", key[1])]
-        _, first = min(message for key in keys for message in self._first[key])
-        rows = sum(map(self._counts.__getitem__, keys))
-        others = f"; {rows - 1} more rows are like it" if rows > 1 else ""
-        first = first.replace(f" of {self.source!r}", "", 1)
-        whose = f"run {run!r} in {self.source!r}" if run else repr(self.source)
-        advice = "; give the run a file and --columns of its own" if run else ""
-        return InputError(f"no row of {whose} can be used: {first}{others}{advice}")
-
 
 def collect(samples: Iterable[Sample], dataset: str, source: str, warn: Warn) -> list[Run]:
     """Group the matched samples of a source by run, with their sample numbers.
@@ -226,7 +216,7 @@ def collect(samples: Iterable[Sample], dataset: str, source: str, warn: Warn) ->
         run = runs.setdefault(sample.run, Run(sample.run))
         problem = sample.problem
         if problem is None:
-            numbering.refuse(sample.row, run.name, sample.fault)
+            numbering.note(sample.row, run.name, sample.fault)
             run.faults += 1
             placed.append((run, sample._replace(sample=0, text="", error=sample.fault), False))
             continue

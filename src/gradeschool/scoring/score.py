@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import repeat
+from itertools import compress, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.answers.regions import FORM_NAMES, Marks, committed_region, is_truncated
+from gradeschool.answers.regions import FORM_NAMES, TextForm, form_of
 from gradeschool.atomic import replacing, require_new, writing_output
 from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.read import nothing_in, run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
-from gradeschool.problem import Problem, several_golds
+from gradeschool.problem import several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
 from gradeschool.scoring.sources import Source, note_missing
 from gradeschool.scoring.statistics import Interval, share_of, share_of_single_samples
@@ -38,10 +38,11 @@ from gradeschool.scoring.table import (
     choose_scorers,
 )
 
-NO_FORM = 255
 REMOVED = b"\xff"  # GSM8K-Platinum removed the problem
 AHEAD = 2  # batches for each process: one being scored, one waiting
-RowKind = tuple[str, bytes, int, bytes, bool | None]  # problem, outcomes, form, revised, flag
+RowKind = tuple[
+    str, bytes, TextForm | None, bytes, bool | None
+]  # problem, outcomes, form, revised, flag
 
 
 class ScoredRow(NamedTuple):
@@ -50,8 +51,8 @@ class ScoredRow(NamedTuple):
     run: as in the file, "" if the row does not say. problem: its id, None if the row cannot be
     used. sample: as in the file, UNNUMBERED for none. error: why there is no text. fault: why the
     row cannot be used. flag: the file's own verdict. digest: of the text, never 0. outcomes: a byte
-    for each scorer, empty without a text. form: a bit for each of `regions.FORM_NAMES`, NO_FORM if
-    unknown. revised: outcomes under the gold of GSM8K-Platinum where it differs, or REMOVED.
+    for each scorer, empty without a text, which has no form. revised: outcomes under the gold of
+    GSM8K-Platinum where it differs, or REMOVED.
     """
 
     row: int
@@ -65,7 +66,7 @@ class ScoredRow(NamedTuple):
     flag: bool | None
     digest: int
     outcomes: bytes
-    form: int
+    form: TextForm | None
     revised: bytes
 
 
@@ -77,17 +78,17 @@ def score_batch(
 ) -> list[ScoredRow]:
     """Return a row for each sample, in their order."""
     rows, marks = [], scorers.thinking_marks
-    # `once_per_text` remembers as many texts: `_form_bits` finds what the scorers have computed.
+    # `once_per_text` remembers as many texts: `form_of` finds what the scorers have computed.
     for start in range(0, len(samples), BATCH):
         batch = samples[start : start + BATCH]
         pairs = [(each.text, each.problem) for each in batch if each.problem and not each.error]
         scored = iter(scorers.outcomes_of(pairs))
         for sample in batch:
-            problem, text, outcomes, form, revised = sample.problem, sample.text, b"", NO_FORM, b""
+            problem, text, outcomes, form, revised = sample.problem, sample.text, b"", None, b""
             id, gold = (problem.id, problem.gold) if problem else (None, "")
             if problem and not sample.error:
                 outcomes = next(scored)
-                form = _form_bits(text, sample.finish, problem, marks)
+                form = form_of(text, sample.finish, problem.question, marks)
                 if id in changes:  # a failed sample is one under either label
                     other, revised = changes[id], REMOVED
                     if other is not None:
@@ -97,13 +98,6 @@ def score_batch(
                                   sample.error, sample.fault, sample.flag, digest(text), outcomes,
                                   form, revised))  # fmt: skip
     return rows
-
-
-def _form_bits(text: str, finish: str, problem: Problem, marks: Marks) -> int:
-    """Return the form of a text, a bit for each of `FORM_NAMES`."""
-    region = committed_region(text, problem.question, tuple(marks))
-    is_empty = not text or text.isspace()
-    return is_empty + 2 * is_truncated(text, finish) + 4 * region.ran_on + 8 * region.thinking
 
 
 def score_sources(
@@ -226,7 +220,7 @@ def _count_rows(
             if problem is None:
                 run.n += 1
                 run.faults += 1
-                numbering.refuse(row, name, fault)
+                numbering.note(row, name, fault)
                 continue
             number = numbering.place(row, name, problem, gold, sample, text)
             key = problem, outcomes, form, revised, flag
@@ -368,7 +362,7 @@ def score_run(table: ScoredTable) -> RunScore:
     counts: Counter[RowKind] = Counter()
     for sample, problem, outcomes in zip(table.samples, table.problems, table.outcomes,
                                          strict=True):  # fmt: skip
-        form = _form_bits(sample.text, sample.finish, problem, table.scorers.thinking_marks)
+        form = form_of(sample.text, sample.finish, problem.question, table.scorers.thinking_marks)
         counts[problem.id, outcomes, form, b"", sample.flag] += 1
     return score_counts(table.run.name, len(table.run.samples), counts, table.scorers.names)
 
@@ -382,7 +376,7 @@ def score_counts(
     """
     sizes: dict[str, int] = {}  # samples with a text, by problem
     rows: list[tuple[str, bytes, int]] = []
-    forms: Counter[int] = Counter()
+    forms: Counter[TextForm] = Counter()
     flags: Counter[tuple[bool, bytes]] = Counter()
     revised_counts: Counter[RowKind] = Counter()
     is_revised, removed = False, 0
@@ -391,13 +385,13 @@ def score_counts(
         if revised == REMOVED:
             removed += times
         else:
-            revised_counts[problem, revised or outcomes, NO_FORM, b"", None] += times
+            revised_counts[problem, revised or outcomes, None, b"", None] += times
         if outcomes:
             rows.append((problem, outcomes, times))
             sizes[problem] = sizes.get(problem, 0) + times
             if flag is not None:
                 flags[flag, outcomes] += times
-        if form != NO_FORM:
+        if form is not None:
             forms[form] += times
     fewest, most = min(sizes.values(), default=0), max(sizes.values(), default=0)
     failed = n - sum(sizes.values())
@@ -438,7 +432,7 @@ def score_counts(
                 pairs.total(), pairs[True, True] + pairs[False, False], pairs[False, True],
                 pairs[True, False],
             )  # fmt: skip
-    of_form = [sum(times for bits, times in forms.items() if bits >> place & 1)
+    of_form = [sum(times for form, times in forms.items() if form[place])
                for place in range(len(FORM_NAMES))]  # fmt: skip
     return RunScore(
         run, n, tuple(results.values()),
@@ -500,13 +494,13 @@ def verdict_table(
 
         def write(source: str, rows: Sequence[ScoredRow]) -> None:
             for row in rows:
-                form = ", ".join(name for i, name in enumerate(FORM_NAMES) if row.form >> i & 1)
+                forms = ", ".join(compress(FORM_NAMES, row.form or ()))
                 outcomes = row.outcomes or [ERROR] * len(scorers)
                 fields = {
                     "source": source,
                     **{name: getattr(row, name) for name in OF_ROW},
                     "error": row.fault or row.error,
-                    "form": form if row.outcomes else "unknown",
+                    "form": "unknown" if row.form is None else forms,
                     **dict(zip(scorers, map(WORDS.__getitem__, outcomes), strict=True)),
                 }
                 if parquet is not None:  # UTF-8 cannot encode lone surrogates: "\ud800" is written

@@ -40,8 +40,6 @@ DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
 PARTS = ("*.parquet", "*.arrow")  # the files of a folder that is one table
 OTHER_TABLES = (".jsonl", ".csv", ".tsv", ".xlsx", ".eval")  # not part of such a table
-MOST_NAMES = 5  # runs named in a message
-TEST_SPLIT = "test"
 OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
 
 
@@ -170,13 +168,13 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
         sources.append(source)
         datasets.append(dataset)
     loaded = {"": OWN_GOLDS}
-    for name in sorted(dict.fromkeys(datasets), key=lambda name: not is_here(name)):
-        if name:  # those that are here first: a wrong name fails before a fetch
-            try:
-                loaded[name] = load_dataset(name)
-            except DataError as error:
-                needed = sources[datasets.index(name)].why_dataset(name, options.dataset)
-                raise DataError(f"{needed}{error}") from error
+    # Those that are here first: a wrong name fails before a fetch.
+    for name in sorted({*datasets} - {""}, key=lambda name: (not is_here(name), name)):
+        try:
+            loaded[name] = load_dataset(name)
+        except DataError as error:
+            needed = sources[datasets.index(name)].why_dataset(name, options.dataset)
+            raise DataError(f"{needed}{error}") from error
     for source, name in zip(sources, datasets, strict=True):
         _check_unchanged(source, loaded[name])
         source.match_with(loaded[name])
@@ -247,7 +245,7 @@ def named_files(name: str) -> tuple[Path, ...]:
         raise InputError(f"no file matches the pattern {name!r}; correct it")
     if not os.path.isdir(path) or (path / COMPLETIONS_FILE).is_file():  # noqa: PTH112
         return (path,)
-    for folder, pattern in product((path, path / TEST_SPLIT, path / "data"), PARTS):
+    for folder, pattern in product((path, path / "test", path / "data"), PARTS):
         if parts := tuple(sorted(folder.glob(pattern))):
             others = [each.name for each in sorted(folder.iterdir()) if each.suffix in OTHER_TABLES]
             if others:
@@ -310,8 +308,8 @@ def choose_run(spec: str, options: ReadOptions, warn: Warn) -> SourceRun:
     """Return the run of FILE or FILE#RUN; raises InputError for several runs."""
     runs = choose_runs([spec], options, warn)
     if len(runs) > 1:
-        names = ", ".join(repr(f"{spec}#{each.run.name}") for each in runs[:MOST_NAMES])
-        more = f" and {len(runs) - MOST_NAMES} more" if len(runs) > MOST_NAMES else ""
+        names = ", ".join(repr(f"{spec}#{each.run.name}") for each in runs[:5])
+        more = f" and {len(runs) - 5} more" if len(runs) > 5 else ""
         raise InputError(f"{spec!r} contains {len(runs)} runs; choose one: {names}{more}")
     return runs[0]
 

@@ -89,7 +89,6 @@ class Share(NamedTuple):
     fails on none. Then the accuracy is the lower one, and the interval includes those of both.
     """
 
-    correct: int
     judged: int
     accuracy: float
     interval: Interval
@@ -100,7 +99,7 @@ class Share(NamedTuple):
 def share_of_single_samples(correct: int, judged: int) -> Share:
     """Return the same as `share_of` for problems with one judged sample each and no error."""
     share = correct / judged if judged else 0.0
-    return Share(correct, judged, share, wilson(correct, judged), judged)
+    return Share(judged, share, wilson(correct, judged), judged)
 
 
 def share_of(problems: Iterable[tuple[int, int, int]]) -> Share:
@@ -112,12 +111,12 @@ def share_of(problems: Iterable[tuple[int, int, int]]) -> Share:
         if size or failed:
             low.append((right, size + failed))
             high.append((right + failed, size + failed))
-    correct, judged = sum(right for right, _ in pairs), sum(size for _, size in pairs)
+    judged = sum(size for _, size in pairs)
     if not judged or judged == sum(size for _, size in low):
-        return Share(correct, judged, mean_share(pairs), clustered_wilson(pairs), len(pairs))
+        return Share(judged, mean_share(pairs), clustered_wilson(pairs), len(pairs))
     interval = Interval(clustered_wilson(low).low, clustered_wilson(high).high)
     bounds = Interval(mean_share(low), mean_share(high))
-    return Share(correct, judged, bounds.low, interval, len(pairs), bounds)
+    return Share(judged, bounds.low, interval, len(pairs), bounds)
 
 
 def wilson_of_mean(shares: Sequence[Fraction] | Sequence[float], most: float) -> Interval:
@@ -147,10 +146,10 @@ def standard_error(values: Sequence[float]) -> float:
     return sqrt(sum((value - mean) ** 2 for value in values) / (count - 1) / count)
 
 
-def interval_of_mean(values: Sequence[float], least: float) -> Interval:
-    """Return the normal 95 % interval of a mean of independent values from `least` to 1."""
+def interval_of_mean(values: Sequence[float]) -> Interval:
+    """Return the normal 95 % interval of a mean of independent values from 0 to 1."""
     mean, half = sum(values) / len(values), Z95 * standard_error(values)
-    return Interval(max(least, mean - half), min(1.0, mean + half))
+    return Interval(max(0.0, mean - half), min(1.0, mean + half))
 
 
 class ProblemPair(NamedTuple):
@@ -216,7 +215,7 @@ def paired_test(pairs: Sequence[ProblemPair]) -> tuple[float, str]:
     return p, "sign-flip test by problem, normal approximation"
 
 
-def paired_interval(pairs: Sequence[ProblemPair], seed: int = 0) -> tuple[Interval, str]:
+def paired_interval(pairs: Sequence[ProblemPair]) -> tuple[Interval, str]:
     """Return the 95 % interval of `mean_difference` and its method, in words.
 
     One sample per problem: Tango's score interval, which is also accurate for few flips. Several:
@@ -230,8 +229,8 @@ def paired_interval(pairs: Sequence[ProblemPair], seed: int = 0) -> tuple[Interv
     differences = [pair.difference for pair in pairs]
     are_equal = max(differences) - min(differences) < 1e-12  # except for rounding
     if sum(map(bool, differences)) >= LEAST_DIFFERING and not are_equal:
-        drawn = bootstrap(differences, lambda drawn: sum(drawn) / n, seed)
-        how = f"bootstrap over problems, {RESAMPLES} resamples, seed {seed}"
+        drawn = bootstrap(differences, lambda drawn: sum(drawn) / n)
+        how = f"bootstrap over problems, {RESAMPLES} resamples, seed 0"
         return drawn or Interval(-1.0, 1.0), how
     return _score_interval(differences, are_equal), "score interval by problem"
 
@@ -264,15 +263,14 @@ def _score_interval(differences: Sequence[float], are_equal: bool) -> Interval:
 def bootstrap(
     units: Sequence[Unit],
     statistic: Callable[[Sequence[Unit]], float | None],
-    seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval | None:
     """Return the 95 % percentile interval of a statistic over units drawn with replacement.
 
     Resamples for which the statistic is None are left out; None if that leaves none, or without
-    units. The same seed gives the same interval.
+    units. The same units give the same interval.
     """
-    source = random.Random(seed)  # noqa: S311  (statistics, no secret)
+    source = random.Random(0)  # noqa: S311  (statistics, no secret)
     drawn = (
         statistic(source.choices(units, k=len(units))) for _ in range(resamples if units else 0)
     )

@@ -241,7 +241,7 @@ def measure_auc(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> S
     aucs = [value for scores, right in problems if (value := auc(scores, right)) is not None]
     if not aucs:
         return ScoreAuc(overall, None, None, 0)
-    interval = Interval(0.0, 1.0) if len(aucs) == 1 else interval_of_mean(aucs, 0.0)
+    interval = Interval(0.0, 1.0) if len(aucs) == 1 else interval_of_mean(aucs)
     return ScoreAuc(overall, sum(aucs) / len(aucs), interval, len(aucs))
 
 
