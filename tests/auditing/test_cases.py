@@ -10,10 +10,9 @@ from gradeschool import answers_match, parse_gsm8k_answer
 from gradeschool.answers.numbers import parse_decimal
 from gradeschool.auditing.cases import (
     BARE,
-    NEAR_MISSES,
-    SPELLINGS,
     HostileText,
     every_kind,
+    kinds,
     rounds,
     suite,
 )
@@ -25,7 +24,7 @@ WHOLE = st.integers(-(10**12), 10**12).map(str)
 @given(gold=WHOLE)
 def test_a_number_near_the_gold_is_never_the_gold(gold: str) -> None:
     """What Python's Decimal can read of the near misses is another number."""
-    for kind in NEAR_MISSES:
+    for kind in kinds()["near_misses"]:
         for text in kind.texts(BARE, gold):
             number = parse_decimal(text.replace(",", "").replace("−", "-"))
             assert number is None or number != Fraction(gold), (kind.name, text)
@@ -34,7 +33,7 @@ def test_a_number_near_the_gold_is_never_the_gold(gold: str) -> None:
 @settings(max_examples=25)
 @given(gold=WHOLE)
 def test_another_spelling_of_the_gold_is_the_gold(gold: str) -> None:
-    for kind in SPELLINGS:
+    for kind in kinds()["spellings"]:
         for text in kind.texts(BARE, gold):
             number = parse_decimal(text.replace(",", "").replace("−", "-"))
             assert number is None or number == Fraction(gold), (kind.name, text)
