@@ -17,16 +17,14 @@ LOCK_FILE = "run.lock"
 LONGEST_NAME = 80  # characters of the name that are kept: a file system allows 255 bytes
 
 
-def open_regular(path: Path, flags: int, follow: bool = False) -> int:
+def open_regular(path: Path, flags: int) -> int:
     """Open a regular file and return its descriptor, as `os.open` does.
 
-    A symbolic link is followed only if `follow` is set, since writing would change its target. A
-    pipe or a device is not waited for. Raises StoreError for anything but a regular file, and
-    OSError.
+    A symbolic link is not followed, since writing would change its target. A pipe or a device is
+    not waited for. Raises StoreError for anything but a regular file, and OSError.
     """
-    flags |= os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     try:
-        number = os.open(path, flags, 0o666)
+        number = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.ENXIO):
             raise
@@ -72,10 +70,10 @@ def writing_output(path: Path) -> Iterator[None]:
         raise InputError(f"cannot write {str(path)!r}: {reason}; give another path") from error
 
 
-def require_new(path: Path | None, option: str = "-o") -> None:
+def require_new(path: Path | None) -> None:
     """Raise InputError for a file or folder that exists, of a command without --force."""
     if path is not None and path.exists():
-        raise InputError(f"{str(path)!r} exists; remove it or give another {option}")
+        raise InputError(f"{str(path)!r} exists; remove it or give another -o")
 
 
 def require_free(path: Path, overwrite: bool) -> None:

@@ -94,24 +94,19 @@ class Template:
         return self._fill(self.shot or self.question, shot), self._fill(self.answer, shot)
 
     def _prompt(self, examples: Sequence[tuple[str, str]], question: str) -> Prompt:
+        turns, blocks = list[Message](), list[str]()
         if self.form == "turns":
             turns = [Message(*turn) for pair in examples for turn in zip(ROLES, pair, strict=True)]
-            question_turn = Message("user", question)
-            return Prompt(messages=(*self._system(""), *turns, question_turn), prefix=self.prefix)
-        blocks = [f"{before}{answer}" for before, answer in examples]
-        if self.system is not None and SHOTS in self.system:
-            head, text = self._system(self.joiner.join(blocks)), question
         else:
-            opening = self.opening if blocks else ""
-            head, text = self._system(""), opening + self.joiner.join([*blocks, question])
+            blocks = [f"{before}{answer}" for before, answer in examples]
+        system = self.system
+        if system is not None and SHOTS in system:
+            system, blocks = system.replace(SHOTS, self.joiner.join(blocks)), []
+        text = (self.opening if blocks else "") + self.joiner.join([*blocks, question])
         if self.form == "text":
             return Prompt(text=text, prefix=self.prefix)
-        return Prompt(messages=(*head, Message("user", text)), prefix=self.prefix)
-
-    def _system(self, shots: str) -> tuple[Message, ...]:
-        if self.system is None:
-            return ()
-        return (Message("system", self.system.replace(SHOTS, shots)),)
+        head = () if system is None else (Message("system", system),)
+        return Prompt(messages=(*head, *turns, Message("user", text)), prefix=self.prefix)
 
 
 ROLES = ("user", "assistant")

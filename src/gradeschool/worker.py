@@ -254,8 +254,7 @@ def _forked() -> None:
     _shared.cache_clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+os.register_at_fork(after_in_child=_forked)
 
 
 # Functions of the user. The way to call one follows from its signature: `f(completion, gold)`,
@@ -295,11 +294,6 @@ class Call(NamedTuple):
     thread: bool = False
     several: bool = False
 
-    @property
-    def is_batch(self) -> bool:
-        """Whether it takes lists of completions and golds."""
-        return self.way in ("batch", "chats", "openrlhf")
-
 
 class CallResult(NamedTuple):
     """What a call returned.
@@ -330,11 +324,11 @@ class UserFunction:
         function: str | Callable[..., Any],
         *,
         argument: str | None = None,
-        wall: float | None = None,
+        wall: float = USER_WALL_SECONDS,
     ) -> None:
         """argument: the function is a factory, and its result for this argument is called.
 
-        wall: seconds of a call that waits, None for USER_WALL_SECONDS.
+        wall: seconds of a call that waits.
         """
         self.name, place = _locate(function)
         if _serving:  # else each process would start the next one
@@ -343,7 +337,7 @@ class UserFunction:
                 "it; put the calls of gradeschool under `if __name__ == '__main__':`"
             )
         self._place = json.dumps(place if argument is None else {**place, "argument": argument})
-        self._child = Child(USER_WALL_SECONDS if wall is None else wall)
+        self._child = Child(wall)
         self._calls: list[Call] = []
 
     def calls(self) -> list[Call]:
@@ -432,6 +426,12 @@ def attempt(call: Callable[[], Any]) -> Any:
         return call()
     except BaseException as error:  # noqa: BLE001  (it may call sys.exit)
         return Raised(f"{type(error).__name__}: {str(error)[:200]}")
+
+
+def holds(test: Callable[[], Any]) -> bool:
+    """Return whether a test returns true; a test that raises does not."""
+    outcome = attempt(test)
+    return not isinstance(outcome, Raised) and bool(outcome)
 
 
 def serve() -> None:
@@ -644,9 +644,8 @@ def function_calls(function: Callable[..., Any]) -> list[Call]:
         try:
             signature.bind("completion", "gold")
         except TypeError:
-            keywords = (
-                " by keyword alone" if inspect.Parameter.KEYWORD_ONLY in kinds.values() else ""
-            )
+            is_named = inspect.Parameter.KEYWORD_ONLY in kinds.values()
+            keywords = " by keyword alone" if is_named else ""
             raise TypeError(
                 f"takes ({', '.join(named)}){keywords}; wrap it in a function (completion, gold)"
             ) from None

@@ -158,7 +158,7 @@ def test_every_package_has_quirks_links_and_versions() -> None:
 def test_chats_are_compared_by_turns() -> None:
     problems = [Problem("0", "How many?", "1", "#### 1")]
     names = ("zero-shot/chat", "verifiers/gsm8k@<=0.3.0")
-    cards = [describe_protocol(all_protocols()[name], problems, [], 0, "tiny") for name in names]
+    cards = [describe_protocol(all_protocols()[name], problems, [], "tiny") for name in names]
     lines = prompt_difference(*cards)
     assert lines[:2] == ["--- zero-shot/chat", "+++ verifiers/gsm8k@<=0.3.0"]
     assert [line[0] for line in lines[3:]] == [" ", "-", "+", " "]

@@ -200,13 +200,12 @@ def audit(
     """
     if not isfinite(threshold):
         raise InputError(f"the threshold is {threshold}; give a number, such as {THRESHOLD}")
-    is_ours = isinstance(function, Scorer)
-    called = (
-        UserFunction(f"{__name__}:published_scorer", argument=function.name, wall=LIBRARY_WAIT)
-        if isinstance(function, Scorer)
-        else UserFunction(function)
-    )
-    name = function.name if isinstance(function, Scorer) else called.name
+    if isinstance(function, Scorer):
+        name, ours = function.name, f"{__name__}:published_scorer"
+        called = UserFunction(ours, argument=name, wall=LIBRARY_WAIT)
+    else:
+        called = UserFunction(function)
+        name = called.name
     scorer = AuditedScorer(called, threshold, show)
     try:
         read = _formats_read(scorer, name)
@@ -220,7 +219,8 @@ def audit(
     finally:
         called.stop()
     way = CALLS_IN_WORDS[scorer.call.way].format(name=scorer.call.name or "answer")
-    call = "a scorer of gradeschool" if is_ours else f"{way}, {GOLDS_IN_WORDS[scorer.call.gold]}"
+    call = f"{way}, {GOLDS_IN_WORDS[scorer.call.gold]}"
+    call = "a scorer of gradeschool" if isinstance(function, Scorer) else call
     unread = tuple(form.shape for form in FORMATS if form.shape not in read)
     return AuditReport(name, call, read, unread, scorer.questions, seed, findings, gave_up,
                        threshold, scorer.at_threshold)  # fmt: skip
@@ -433,7 +433,7 @@ def _try_as_trainers_call(
             "a reward is called from several threads, where signals do not work",
         )
     }
-    if call.is_batch:
+    if call.way in ("batch", "chats", "openrlhf"):
         ways[IN_A_BATCH] = (
             call._replace(several=True),
             "a trainer gives completions with a gold each, and wants a reward each",

@@ -263,7 +263,7 @@ def _describe(name: str, dataset: str | None, usual: str = "") -> dict[str, Any]
              f"run `gradeschool data fetch {' '.join(absent)}`")  # fmt: skip
         return card.describe_protocol(protocol)
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    return card.describe_protocol(protocol, load_dataset(named).problems, shots, 0, named)
+    return card.describe_protocol(protocol, load_dataset(named).problems, shots, named)
 
 
 @protocols_command.command("diff")

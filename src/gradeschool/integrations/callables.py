@@ -165,6 +165,3 @@ def _check(job: Job) -> None:
     for field, kinds in (("protocol", (str, Protocol)), ("dataset", (str,))):
         if not isinstance(value := getattr(job, field), kinds):
             raise InputError(f"{field} is {value!r}; give a name")
-    heat = job.temperature
-    if heat is not None and (type(heat) not in (int, float) or not 0 <= heat <= 2):
-        raise InputError(f"temperature is {heat!r}; give a number from 0 to 2")

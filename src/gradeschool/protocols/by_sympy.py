@@ -9,8 +9,9 @@ operators are passed on.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import product
 from math import isclose
 from typing import Any
 
@@ -25,17 +26,11 @@ from gradeschool.latex import (
     replaced,
     spaced_box,
 )
-from gradeschool.worker import Raised, attempt
+from gradeschool.worker import Raised, attempt, holds
 
 # sympy asks for antlr 4.11; the serialised grammar is the same from 4.10 to 4.13.
 latex_parser.version = lambda _: "4.11"
 ARITHMETIC = re.compile(r"[\d.+\-*/() ]+")
-
-
-def _holds(test: Callable[[], Any]) -> bool:
-    """Return whether a test returns true; a test that raises does not."""
-    outcome = attempt(test)
-    return not isinstance(outcome, Raised) and bool(outcome)
 
 
 def _latex(text: str) -> Any:
@@ -48,6 +43,15 @@ def _arithmetic(text: str) -> Any:
     return parse_expr(text)
 
 
+def _first_read(text: str, ways: Iterable[tuple[Callable[[str], Any], str]]) -> Any:
+    """Return the first expression that a parser reads in a spelling, else the text."""
+    for parse, spelling in ways:
+        value = attempt(lambda: parse(spelling))  # noqa: B023
+        if not isinstance(value, Raised):
+            return value
+    return text
+
+
 # Qwen2.5-Math: evaluation/grader.py, lines 230-285, symbolic_equal.
 
 
@@ -57,21 +61,17 @@ def qwen_equal(value: str, reference: str) -> bool:
     if isinstance(first, str) or isinstance(second, str):
         return value == reference
     return (
-        _holds(lambda: str(first) == str(second) or first == second)
-        or _holds(lambda: first.equals(second) or simplify(first - second) == 0)
-        or _holds(lambda: isclose(float(N(second)), float(N(first)), rel_tol=1e-4))
+        holds(lambda: str(first) == str(second) or first == second)
+        or holds(lambda: first.equals(second) or simplify(first - second) == 0)
+        or holds(lambda: isclose(float(N(second)), float(N(first)), rel_tol=1e-4))
     )
 
 
 @lru_cache(4096)
 def _qwen_expression(text: str) -> Any:
     """Return the expression that a text spells, or the text itself."""
-    for parse in (_latex, _arithmetic):
-        for spelling in (text.replace("\\\\", "\\"), text):
-            value = attempt(lambda: parse(spelling))  # noqa: B023
-            if not isinstance(value, Raised):
-                return value
-    return text
+    spellings = (text.replace("\\\\", "\\"), text)
+    return _first_read(text, product((_latex, _arithmetic), spellings))
 
 
 # DeepSeek-Math: evaluation/eval/eval_utils.py, symbolic_equal.
@@ -82,7 +82,7 @@ def deepseek_equal(value: str, reference: str) -> bool:
     first, second = _deepseek_expression(value), _deepseek_expression(reference)
     if isinstance(first, str) or isinstance(second, str):
         return False  # `N` would execute a text
-    return _holds(lambda: simplify(first - second) == 0) or _holds(
+    return holds(lambda: simplify(first - second) == 0) or holds(
         lambda: isclose(float(N(first)), float(N(second)), abs_tol=1e-3)
     )
 
@@ -90,11 +90,7 @@ def deepseek_equal(value: str, reference: str) -> bool:
 @lru_cache(4096)
 def _deepseek_expression(text: str) -> Any:
     """Return the expression that a text spells, or the text; "#" begins a comment for Python."""
-    for parse, spelling in ((_latex, text), (_arithmetic, text.partition("#")[0])):
-        value = attempt(lambda: parse(spelling))  # noqa: B023
-        if not isinstance(value, Raised):
-            return value
-    return text
+    return _first_read(text, ((_latex, text), (_arithmetic, text.partition("#")[0])))
 
 
 # lm-evaluation-harness: lm_eval/tasks/minerva_math/utils.py, which allows 5 s for a comparison.
@@ -115,7 +111,7 @@ def minerva_exact_match(text: str, solution: str) -> tuple[str | None, bool]:
     announced = ANNOUNCED.search(text + HOPE)
     answer = minerva_form(announced.group(1).strip() if announced else INVALID)
     gold = _boxed_gold(solution)
-    equal = (answer == gold != "") or _holds(lambda: simplify(_latex(answer) - _latex(gold)) == 0)
+    equal = (answer == gold != "") or holds(lambda: simplify(_latex(answer) - _latex(gold)) == 0)
     return (answer or None) if announced else None, equal
 
 

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from difflib import unified_diff
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from gradeschool.problem import Problem
-from gradeschool.prompts import SHOTS, Template, prompt_bytes, prompt_json
+from gradeschool.prompts import SHOTS, prompt_bytes, prompt_json
 from gradeschool.protocol import LARGEST_SHOT_SOURCE, Protocol, probe_problems
 from gradeschool.protocols.registry import (
     all_protocols,
@@ -106,17 +105,18 @@ def describe_protocol(
     protocol: Protocol,
     problems: Sequence[Problem] = (),
     shots: Sequence[Problem] = (),
-    index: int = 0,
     dataset: str = "",
 ) -> dict[str, Any]:
     """Return all about a protocol: its prompts, decoding, scorers and sources.
 
     "prompt": its parts exact to the character. "shots": "place" ("text", "system", "user", "turns")
-    and "rows" of the examples in their source. "example": the prompt of `problems[index]` with the
-    SHA-256 of its bytes (`prompt_bytes`), None without problems.
+    and "rows" of the first problem's examples in their source. "example": the prompt of the first
+    problem with the SHA-256 of its bytes (`prompt_bytes`), None without problems.
     """
-    template = protocol.render
-    rows = _shot_rows(protocol, problems, shots, index)
+    template, is_turns = protocol.render, protocol.render.form == "turns"
+    before = template.shot or template.question
+    shot = f"user: {before}\nassistant: {template.answer}" if is_turns else before + template.answer
+    rows = _shot_rows(protocol, problems, shots)
     source = read_source(find_package(protocol.base or protocol.name))
     place: str | None = None
     example = None
@@ -124,8 +124,8 @@ def describe_protocol(
         place = "user" if template.form == "message" else template.form
         place = "system" if SHOTS in (template.system or "") else place
     if problems:
-        prompt = next(islice(protocol.render(problems, shots), index, None))
-        problem = problems[index]
+        prompt = next(protocol.render(problems, shots))
+        problem = problems[0]
         content = prompt_bytes(prompt)
         example = {
             "dataset": dataset,
@@ -147,7 +147,14 @@ def describe_protocol(
         "links": source.links,
         "form": "chat" if protocol.is_chat else "completion",
         "dataset": protocol.dataset,
-        "prompt": _parts(template, bool(rows)),
+        "prompt": {
+            "system": template.system,
+            "opening": template.opening if rows else "",
+            "shot": shot if rows else "",
+            "joiner": template.joiner if rows and not is_turns else "",
+            "question": template.question,
+            "prefix": template.prefix,
+        },
         "shots": {
             "source": protocol.shots or None,
             "count": protocol.shot_count,
@@ -164,32 +171,17 @@ def describe_protocol(
 
 
 def _shot_rows(
-    protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem], index: int
+    protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem]
 ) -> list[int]:
-    """Return the rows of the examples of one problem; of a source that is away, as in GSM8K's."""
+    """Return the rows of the first problem's examples; of a source that is away, as in GSM8K's."""
     render = protocol.render
     if not render.answer or not protocol.shots:
         return []
     if callable(render.rows):
         shots = shots or probe_problems(LARGEST_SHOT_SOURCE)
-        drawn = render.rows(problems or probe_problems(index + 1), shots, render.count or 0)
-        return list(next(islice(drawn, index, None)))
+        return list(next(render.rows(problems or probe_problems(1), shots, render.count or 0)))
     rows = range(protocol.shot_count) if render.rows is None else render.rows
     return list(rows[: render.count])
-
-
-def _parts(render: Template, has_shots: bool) -> dict[str, str | None]:
-    before = render.shot or render.question
-    is_turns = render.form == "turns"
-    shot = f"user: {before}\nassistant: {render.answer}" if is_turns else before + render.answer
-    return {
-        "system": render.system,
-        "opening": render.opening if has_shots else "",
-        "shot": shot if has_shots else "",
-        "joiner": render.joiner if has_shots and not is_turns else "",
-        "question": render.question,
-        "prefix": render.prefix,
-    }
 
 
 def protocol_differences(

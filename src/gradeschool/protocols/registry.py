@@ -156,7 +156,6 @@ def _filled(value: Any, words: dict[str, Any]) -> Any:
 
 # Names
 
-ENTRY_POINTS = "gradeschool.protocols"
 WHOLE = ("name", "form", "dataset")  # settings of a protocol without a base
 
 
@@ -165,7 +164,7 @@ def packages() -> tuple[ModuleType, ...]:
     """Return the package of every harness: first those of plugins, then the built-in ones."""
     from importlib.metadata import entry_points  # 5 ms, which commands with one protocol save
 
-    plugins = [entry.load() for entry in entry_points(group=ENTRY_POINTS)]
+    plugins = [entry.load() for entry in entry_points(group="gradeschool.protocols")]
     return (*plugins, *map(_import_package, _package_names()))
 
 
@@ -303,6 +302,8 @@ def protocol_from(
 
     where: in messages. name: of a whole protocol that sets none. folder: of a relative path.
     """
+    from importlib.metadata import entry_points
+
     for key in settings:
         if key not in (*CHANGES, *WHOLE, "base"):
             known = close_names(key, CHANGES)
@@ -335,16 +336,9 @@ def protocol_from(
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     for scorer in changed.scorers if "scorers" in changes else ():
-        check_scorer_name(scorer)
+        if ":" not in scorer and not entry_points(group="gradeschool.scorers", name=scorer):
+            get_scorer(scorer)  # or UnknownNameError
     if "base" in settings:
         return changed
     described = {**settings, **changed.changes}
     return replace(changed, name=base.name, base="", changes=described, original=None)
-
-
-def check_scorer_name(name: str) -> None:
-    """Raise UnknownNameError for a name that is neither a scorer's nor a function's."""
-    from importlib.metadata import entry_points
-
-    if ":" not in name and not entry_points(group="gradeschool.scorers", name=name):
-        get_scorer(name)

@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import groupby, product
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import sympy
@@ -29,7 +30,7 @@ from sympy.parsing import parse_expr
 
 from gradeschool.answers.search import closing_brace
 from gradeschool.protocols.by_math_verify import shown
-from gradeschool.worker import Raised, attempt
+from gradeschool.worker import Raised, attempt, holds
 
 BOXES = ("\\boxed", "\\fbox")
 JOINED = re.compile(r"^\s*(?:and|or|,)\s*$")
@@ -200,7 +201,8 @@ def extracted(text: str, patterns: tuple[Pattern, ...], first_match: bool) -> li
     """
     values: list[Any] = []
     characters: list[str] = []
-    for _, group in groupby(sorted(patterns, key=_priority), key=_priority):
+    priority = attrgetter("priority")
+    for _, group in groupby(sorted(patterns, key=priority), key=priority):
         matches = [
             (match, pattern.latex) for pattern in group for match in pattern.regex.finditer(text)
         ]
@@ -215,10 +217,6 @@ def extracted(text: str, patterns: tuple[Pattern, ...], first_match: bool) -> li
         if values or (matches and first_match):
             break
     return [*values, *characters[:1]]
-
-
-def _priority(pattern: Pattern) -> int:
-    return pattern.priority
 
 
 def _number(match: re.Match[str]) -> tuple[Any, str]:
@@ -357,7 +355,7 @@ def numbers_equal(gold: Any, reading: Any, decimals: int = 5) -> bool:
     if isinstance(reading, sympy.Eq):
         reading = reading.rhs
     first, second = _evaluated(gold), _evaluated(reading)
-    if _holds(lambda: first == second or str(first).strip() == str(second).strip()):
+    if holds(lambda: first == second or str(first).strip() == str(second).strip()):
         return True
     if isinstance(reading, sympy.Set | sympy.Tuple):
         return _in_set(gold, reading, decimals)
@@ -369,12 +367,6 @@ def numbers_equal(gold: Any, reading: Any, decimals: int = 5) -> bool:
 def _evaluated(value: Any) -> Any:
     evaluated = attempt(lambda: value.doit())
     return value if isinstance(evaluated, Raised) else evaluated
-
-
-def _holds(test: Callable[[], Any]) -> bool:
-    """Return whether a test returns true; a test that raises does not."""
-    result = attempt(test)
-    return not isinstance(result, Raised) and bool(result)
 
 
 def _in_set(gold: Any, reading: Any, decimals: int) -> bool:
@@ -398,7 +390,7 @@ def _is(kind: type, value: Any) -> bool:
 
 def _same_number(gold: Any, reading: Any, decimals: int) -> bool:
     if isinstance(gold, sympy.MatrixBase) or not (_is(Number, gold) or _is(Number, reading)):
-        return _holds(lambda: (gold - reading).evalf(chop=True) == 0)
+        return holds(lambda: (gold - reading).evalf(chop=True) == 0)
     first, second = _evaluated(gold), _evaluated(reading)
     if not (_is(sympy.Float, gold) or _is(sympy.Float, reading)):
         return bool(first == second)
@@ -414,4 +406,4 @@ def _same_after_simplifying(gold: Any, reading: Any) -> bool:
             return rest.is_zero_matrix
         return isinstance(rest, sympy.Basic) and rest.is_zero
 
-    return _holds(vanishes)
+    return holds(vanishes)
