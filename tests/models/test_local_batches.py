@@ -13,13 +13,21 @@ import torch  # noqa: E402
 
 from gradeschool.completion import Decoding, Prompt  # noqa: E402
 from gradeschool.models.base import Reply, Request  # noqa: E402
-from gradeschool.models.transformers_model import TransformersEngine  # noqa: E402
+from gradeschool.models.transformers_model import TransformersModel  # noqa: E402
 from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
 PROBLEMS = sums(9)
 TOKENIZER = tokenizer_of(PROBLEMS)
+
+
+class Loaded(TransformersModel):
+    """A model that was not loaded from a folder."""
+
+    def __init__(self, model: Any, rows: int, calculator: bool) -> None:
+        self.calculator, self.thinking = calculator, None
+        self.begin(model, TOKENIZER, rows)
 
 
 def written(
@@ -38,7 +46,7 @@ def written(
         return taken
 
     replies = {}
-    for results in TransformersEngine(model, TOKENIZER, calculator, rows).write(take):
+    for results in Loaded(model, rows, calculator).write(take):
         for request, reply in results:
             assert isinstance(reply, Reply)
             replies[request.key] = reply

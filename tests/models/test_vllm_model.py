@@ -15,7 +15,7 @@ from gradeschool.errors import ModelError
 from gradeschool.models import vllm_model
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.local import Take
-from gradeschool.models.vllm_model import VllmEngine, load
+from gradeschool.models.vllm_model import VllmModel
 from tests.support.lent_modules import lend_vllm
 
 POSITIONS = 40
@@ -80,9 +80,19 @@ def taken(requests: Sequence[Request]) -> Take:
     return lambda most: list(islice(waiting, most))
 
 
+class Loaded(VllmModel):
+    """A model that vLLM has loaded from a folder."""
+
+    def __init__(self, folder: Path, calculator: bool = False) -> None:
+        self.folder, self.calculator, self.thinking, self.arguments = folder, calculator, None, {}
+        self.load()
+
+
 def written(engine: Engine, requests: Sequence[Request]) -> dict[str, Reply | ModelError]:
     """The result of each request by its key, which comes once."""
-    pairs = [pair for results in VllmEngine(engine).write(taken(requests)) for pair in results]
+    sys.modules["vllm"].LLM = lambda **_: engine  # type: ignore[attr-defined]
+    model = Loaded(Path("model"))
+    pairs = [pair for results in model.write(taken(requests)) for pair in results]
     assert len(pairs) == len(requests)
     return {request.key: result for request, result in pairs}
 
@@ -131,7 +141,7 @@ def test_an_engine_is_loaded_for_its_device(
 
     monkeypatch.setattr(sys.modules["vllm"], "LLM", start, raising=False)
     monkeypatch.setattr(vllm_model, "best_device", lambda: device)
-    assert load(tmp_path, calculator).positions == POSITIONS
+    assert Loaded(tmp_path, calculator).positions == POSITIONS
     assert given == {
         "model": str(tmp_path),
         "dtype": {"cpu": "float32", "cuda": "bfloat16"}[device],

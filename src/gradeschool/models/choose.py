@@ -87,11 +87,9 @@ def choose_model(
 
         return RecordedModel(name)
     if provider == "transformers" and name:
-        from gradeschool.models.local import LocalModel
-        from gradeschool.models.transformers_model import load
+        from gradeschool.models.transformers_model import TransformersModel
 
-        needs, thinking = ("torch", "transformers"), options.get("thinking")
-        return LocalModel(name, "transformers", needs, "local", load, calculator, thinking)
+        return TransformersModel(name, calculator, options.get("thinking"))
     if provider == "vllm" and name:
         from gradeschool.models.vllm_model import VllmModel
 

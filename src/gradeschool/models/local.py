@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from gradeschool.calculator import LONGEST, annotation_end
 from gradeschool.completion import Prompt
@@ -38,60 +38,53 @@ Results = list[tuple[Request, Reply | ModelError]]
 Take = Callable[[int], list[Request]]
 
 
-class Engine(Protocol):
-    """A loaded model that writes many requests at a time."""
-
-    def write(self, take: Take) -> Generator[Results, None, None]:
-        """Yield results in any order as they end; return when nothing is left to take or write.
-
-        Each request that was taken ends once. The engine may take more requests
-        between two results, and should yield an empty list from time to time: this is where it is
-        closed if the run stops.
-        """
-
-
 class LocalModel(Model):
     """A model from a folder, or from the Hugging Face cache by name; nothing is downloaded.
 
-    It collects the requests in flight for an engine, which writes them in a thread. library, needs,
-    extra: the library that runs it, the modules that it imports, and the extra that installs them.
-    load: returns the engine of a folder, with calculator and thinking; called in the thread before
-    the first request. calculator: the engine writes the results of annotations. thinking: the
-    switch of the chat template, None to leave it. Raises InputError if there is no such model or no
-    such switch, MissingExtraError if the library is not installed.
+    It collects the requests in flight, and writes many at a time in a thread. A subclass has
+    library, needs, extra: the library that runs it, the modules that it imports, and the extra that
+    installs them. calculator: write the results of annotations. thinking: the switch of the chat
+    template, None to leave it. engine: what `load` loaded. Raises InputError if there is no such
+    model or no such switch, MissingExtraError if the library is not installed.
     """
 
     connections = 4096
+    library: str
+    needs: tuple[str, ...]
+    extra: str
+    engine: Any = None
 
-    def __init__(
-        self,
-        spec: str,
-        library: str,
-        needs: Sequence[str],
-        extra: str,
-        load: Callable[[Path, bool, bool | None], Engine],
-        calculator: bool = False,
-        thinking: bool | None = None,
-    ) -> None:
-        require_packages(f"a model run here ({', '.join(needs)})", extra, *needs)
-        self.library, self.folder = library, model_folder(spec)
+    def __init__(self, spec: str, calculator: bool = False, thinking: bool | None = None) -> None:
+        require_packages(f"a model run here ({', '.join(self.needs)})", self.extra, *self.needs)
+        self.folder, self.calculator, self.thinking = model_folder(spec), calculator, thinking
         _check_files(self.folder)
         self.name = spec.rstrip("/").rpartition("/")[2]
-        self.identity = f"{library}/{self.name} {files_digest(self.folder)}"
+        self.identity = f"{self.library}/{self.name} {files_digest(self.folder)}"
         if thinking is not None:
             check_thinking(str(load_tokenizer(self.folder).chat_template or ""), self.name)
             self.identity += f" with thinking {'on' if thinking else 'off'}"
         if calculator:
             self.identity += " with the calculator"
             self.name += "+calculator"
-        self._load = partial(load, self.folder, calculator, thinking)
-        self._engine: Engine | None = None
         self._waiting: list[Request] = []
         self._ends: dict[int, asyncio.Future[Reply]] = {}  # by id of the request
         self._writing: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
         # One thread: an engine may be bound to the thread that loaded it.
         self._thread = ThreadPoolExecutor(1)
+
+    def load(self) -> None:
+        """Load the engine; called in the thread before the first request."""
+        raise NotImplementedError
+
+    def write(self, take: Take) -> Generator[Results, None, None]:
+        """Yield results in any order as they end; return when nothing is left to take or write.
+
+        Each request that was taken ends once. The engine may take more requests between two
+        results, and should yield an empty list from time to time: this is where it is closed if the
+        run stops.
+        """
+        raise NotImplementedError
 
     async def complete(self, request: Request) -> Reply:
         """Return the reply to a request; raises ModelError."""
@@ -117,21 +110,22 @@ class LocalModel(Model):
         if self._writing is not None:
             await asyncio.wait([self._writing])
         self._thread.shutdown()
-        self._engine = None
-
-    def _take(self, most: int) -> list[Request]:
-        taken, self._waiting = self._waiting[:most], self._waiting[most:]
-        return taken
+        self.engine = None
 
     async def _write(self) -> None:
         """Write the waiting requests and those that arrive meanwhile."""
+
+        def take(most: int) -> list[Request]:
+            taken, self._waiting = self._waiting[:most], self._waiting[most:]
+            return taken
+
         await asyncio.sleep(0.01)  # requests are sent one after the other
         run = partial(asyncio.get_running_loop().run_in_executor, self._thread)
         try:
-            if self._engine is None:
-                self._engine = await run(self._load)
+            if self.engine is None:
+                await run(self.load)
             while self._waiting and not self._stopping.is_set():
-                results = self._engine.write(self._take)
+                results = self.write(take)
                 while (ended := await run(next, results, None)) is not None:
                     for request, reply in ended:
                         end = self._ends.get(id(request))

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Finish, Usage, cut_at
@@ -32,31 +31,31 @@ STEPS = 128  # places by which keys and values grow
 TAIL = 16  # tokens that are searched for a stop string
 
 
-class TransformersEngine:
-    """A loaded causal language model that writes batches of rows.
+class TransformersModel(local.LocalModel):
+    """A causal language model that writes batches of rows.
 
     A sample depends only on the weights, the prompt, its number and the seed (default 0). Rounding
-    may differ with the other rows of a batch. rows: maximum number in a batch.
+    may differ with the other rows of a batch.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        tokenizer: Any,
-        calculator: bool,
-        rows: int | None = None,
-        thinking: bool | None = None,
-    ) -> None:
-        self.model, self.tokenizer, self.thinking = model, tokenizer, thinking
+    library, needs, extra = "transformers", ("torch", "transformers"), "local"
+
+    def load(self) -> None:
+        """Load the folder's model, on a GPU if there is one."""
+        model = local.load_model(self.folder, best_device())
+        self.begin(model, local.load_tokenizer(self.folder))
+
+    def begin(self, model: Any, tokenizer: Any, rows: int | None = None) -> None:
+        """Use a model and its tokenizer. rows: maximum number in a batch."""
+        self.engine, self.tokenizer = model, tokenizer
         ends = model.generation_config.eos_token_id
         ends = [*ends] if isinstance(ends, list) else [ends]
         self.ends = {*ends, tokenizer.eos_token_id} - {None}
         self.context: int | None = getattr(model.config, "max_position_embeddings", None)
-        self.calculator = None
-        if calculator:
-            self.calculator = local.Annotations(
-                tokenizer, model.get_output_embeddings().weight.shape[0]
-            )
+        self.annotations = None
+        if self.calculator:
+            size = model.get_output_embeddings().weight.shape[0]
+            self.annotations = local.Annotations(tokenizer, size)
         self.rows = rows or (ROWS_ON_GPU if model.device.type == "cuda" else ROWS_ON_CPU)
         self.is_small = sum(each.numel() for each in model.parameters()) <= SMALL_WEIGHTS
         known = signature(model.forward).parameters
@@ -64,7 +63,7 @@ class TransformersEngine:
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
 
     def write(self, take: local.Take) -> Generator[local.Results, None, None]:
-        """Yield results as they end; see `Engine`."""
+        """Yield results as they end; see `LocalModel`."""
         import torch
 
         threads = torch.get_num_threads()
@@ -97,14 +96,14 @@ class TransformersEngine:
         """Return how many rows have room for their keys and values."""
         import torch
 
-        config = self.model.config.get_text_config()
+        config = self.engine.config.get_text_config()
         heads = config.num_attention_heads
         size = getattr(config, "head_dim", None) or config.hidden_size // heads
         heads = getattr(config, "num_key_value_heads", None) or heads
-        place = 2 * config.num_hidden_layers * heads * size * self.model.dtype.itemsize
+        place = 2 * config.num_hidden_layers * heads * size * self.engine.dtype.itemsize
         longest = max(len(row.prompt) + row.limit for row in rows)
-        if self.model.device.type == "cuda":
-            free = torch.cuda.mem_get_info(self.model.device)[0]
+        if self.engine.device.type == "cuda":
+            free = torch.cuda.mem_get_info(self.engine.device)[0]
         else:
             free = free_memory() or ASSUMED_FREE
         return max(1, min(self.rows, int(free * MEMORY_SHARE / (place * longest))))
@@ -113,7 +112,7 @@ class TransformersEngine:
         """Yield the results of rows that begin together; the prompts are padded on the left."""
         import torch
 
-        device = self.model.device
+        device = self.engine.device
         prompts = list(dict.fromkeys(row.prompt for row in rows))
         numbers = {prompt: number for number, prompt in enumerate(prompts)}
         owners = torch.tensor([numbers[row.prompt] for row in rows], device=device)
@@ -122,7 +121,7 @@ class TransformersEngine:
         ids = [[0] * pad + list(prompt) for pad, prompt in zip(pads, prompts, strict=True)]
         mask = torch.tensor([[0] * pad + [1] * (width - pad) for pad in pads], device=device)
         with torch.inference_mode():
-            cache = _new_cache(self.model)
+            cache = _new_cache(self.engine)
             logits = self._forward(torch.tensor(ids, device=device), mask, cache)[owners]
             cache.batch_select_indices(owners)
             mask, alive, draw = mask[owners], list(rows), Draw(rows, device)
@@ -150,13 +149,13 @@ class TransformersEngine:
         if self._takes_positions:
             places = (mask.cumsum(1) - 1).clamp(min=0)
             positions = {"position_ids": places[:, -ids.shape[1] :]}
-        output = self.model(
+        output = self.engine(
             input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=True,
             **positions, **self._last_only,
         )  # fmt: skip
         if getattr(output, "past_key_values", None) is None:
             raise InputError(
-                f"a model of the type {self.model.config.model_type!r} has no keys and values to "
+                f"a model of the type {self.engine.config.model_type!r} has no keys and values to "
                 "continue from; run it with vllm/FOLDER or behind a server"
             )
         return output.logits[:, -1].float()
@@ -165,8 +164,8 @@ class TransformersEngine:
         """Add the chosen token, or one that the calculator forces; return whether the row ends."""
         if row.forced:
             token = row.forced.popleft()
-        elif self.calculator is not None and token in self.calculator.watched:
-            forced, replaces = self.calculator.override(row.written, token)
+        elif self.annotations is not None and token in self.annotations.watched:
+            forced, replaces = self.annotations.override(row.written, token)
             row.forced.extend(forced)
             if replaces:
                 token = row.forced.popleft()
@@ -186,12 +185,6 @@ class TransformersEngine:
         whole = kept == text and ids is row.written
         finish = Finish.LENGTH if whole else Finish.STOP
         return Reply(kept, finish, Usage(len(row.prompt), len(row.written)))
-
-
-def load(folder: Path, calculator: bool, thinking: bool | None) -> TransformersEngine:
-    """Load a folder's model, on a GPU if there is one."""
-    model = local.load_model(folder, best_device())
-    return TransformersEngine(model, local.load_tokenizer(folder), calculator, thinking=thinking)
 
 
 @dataclass(slots=True)

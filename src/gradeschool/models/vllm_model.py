@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Generator, Mapping
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Usage, finish_of
@@ -24,7 +22,12 @@ CALCULATOR = "gradeschool.models.vllm_calculator:Calculator"
 
 
 class VllmModel(LocalModel):
-    """A causal language model under vLLM; bfloat16 on a GPU, float32 on a CPU."""
+    """A causal language model under vLLM; bfloat16 on a GPU, float32 on a CPU.
+
+    Each request has its own parameters, so all can be sent together. arguments: of vLLM's `LLM`.
+    """
+
+    library, needs, extra = "vllm", ("vllm",), "vllm"
 
     def __init__(
         self,
@@ -33,50 +36,36 @@ class VllmModel(LocalModel):
         arguments: Mapping[str, Any] | None = None,
         thinking: bool | None = None,
     ) -> None:
-        given = dict(arguments or {})
-        if taken := given.keys() & SET_HERE:
+        self.arguments = dict(arguments or {})
+        if taken := self.arguments.keys() & SET_HERE:
             raise InputError(
                 f"--engine-args {', '.join(sorted(taken))} is set by eval; leave it out"
             )
-        starts = partial(load, arguments=given)
-        super().__init__(spec, "vllm", ("vllm",), "vllm", starts, calculator, thinking)
-        if given:
-            self.identity += f" with {json.dumps(given, sort_keys=True)}"
+        super().__init__(spec, calculator, thinking)
+        if self.arguments:
+            self.identity += f" with {json.dumps(self.arguments, sort_keys=True)}"
 
+    def load(self) -> None:
+        """Load the folder's model; code in the folder is not run.
 
-def load(
-    folder: Path,
-    calculator: bool,
-    thinking: bool | None = None,
-    arguments: Mapping[str, Any] | None = None,
-) -> VllmEngine:
-    """Load a model from a folder; code in the folder is not run.
+        `generation_config="vllm"` ignores the model's own sampling defaults. On a CPU nothing is
+        compiled: that takes minutes before the first request.
+        """
+        if self.calculator:  # a processor for the first of vLLM's model runners
+            os.environ["VLLM_USE_V2_MODEL_RUNNER"] = "0"
+        from vllm import LLM
 
-    `generation_config="vllm"` ignores the model's own sampling defaults. On a CPU nothing is
-    compiled: that takes minutes before the first request.
-    """
-    if calculator:  # a processor for the first of vLLM's model runners
-        os.environ["VLLM_USE_V2_MODEL_RUNNER"] = "0"
-    from vllm import LLM
-
-    on_gpu = best_device() == "cuda"
-    settings = {
-        "dtype": "bfloat16" if on_gpu else "float32",
-        "enforce_eager": not on_gpu,
-        **(arguments or {}),
-        "generation_config": "vllm",
-        "trust_remote_code": False,
-        "logits_processors": [CALCULATOR] if calculator else None,
-    }
-    return VllmEngine(LLM(model=str(folder), **settings), thinking)
-
-
-class VllmEngine:
-    """A loaded model. Each request has its own parameters, so all can be sent together."""
-
-    def __init__(self, engine: Any, thinking: bool | None = None) -> None:
-        self.engine, self.thinking = engine.llm_engine, thinking
-        self.tokenizer = engine.get_tokenizer()
+        on_gpu = best_device() == "cuda"
+        settings = {
+            "dtype": "bfloat16" if on_gpu else "float32",
+            "enforce_eager": not on_gpu,
+            **self.arguments,
+            "generation_config": "vllm",
+            "trust_remote_code": False,
+            "logits_processors": [CALCULATOR] if self.calculator else None,
+        }
+        llm = LLM(model=str(self.folder), **settings)
+        self.engine, self.tokenizer = llm.llm_engine, llm.get_tokenizer()
         self.positions = int(self.engine.model_config.max_model_len)
 
     def write(self, take: Take) -> Generator[Results, None, None]:
