@@ -25,6 +25,7 @@ POSITIONS = 40
 def vllm(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names of vLLM that keep what they are given."""
     lend_vllm(monkeypatch)
+    monkeypatch.setattr(vllm_model, "best_device", lambda: "cpu")
 
 
 class Words:

@@ -45,13 +45,21 @@ class Model:
     name: for people and file names. identity: everything that determines the answers (provider,
     model name, address); it is part of every key, and never contains a secret. connections: the
     number of requests that it takes at a time, None to adapt the number to the server. remark: what
-    `facts` found to show before the first request.
+    `facts` found to show before the first request. speaks_openai: whether it is a server with
+    OpenAI's requests, batches for instance.
     """
 
     name: str
     identity: str
     connections: int | None = None
     remark = ""
+    speaks_openai = False
+
+    def check_chat(self, protocol: str) -> None:
+        """Raise InputError if the protocol is a chat, and the model cannot have any."""
+
+    def match(self, problems: tuple[Problem, ...], dataset: str) -> None:
+        """Take the problems of a dataset that will be asked about."""
 
     async def __aenter__(self) -> Self:
         """Open connections."""

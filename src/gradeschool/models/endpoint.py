@@ -105,7 +105,7 @@ class Endpoint(Model):
     the server lists. key: sent as bearer token if not empty; kept out of every message and file,
     even if the server repeats it. seconds: timeout of one request. options: see
     `runs.job.model_options`. calculator: insert the results of annotations while the model writes,
-    see `complete`. speaks_openai: whether the server has OpenAI's requests, batches for instance.
+    see `complete`.
     """
 
     speaks_openai = True

@@ -145,7 +145,7 @@ class LocalModel(Model):
                     end.set_exception(error)
 
     def check_chat(self, protocol: str) -> None:
-        """Raise InputError if the protocol needs a chat template and the model has none."""
+        """Raise InputError if the model has no chat template, which the protocol needs."""
         if not load_tokenizer(self.folder).chat_template:
             raise InputError(
                 f"the model in {str(self.folder)!r} has no chat template, which the protocol "

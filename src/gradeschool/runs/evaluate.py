@@ -34,13 +34,7 @@ from gradeschool.scoring.checks import AlikeTexts
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, score_run
 from gradeschool.scoring.statistics import clustered_wilson
-from gradeschool.scoring.table import (
-    CORRECT,
-    ERROR,
-    ScoredTable,
-    ScorerSet,
-    tally_by_problem,
-)
+from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, ScorerSet, tally_by_problem
 from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -60,7 +54,8 @@ class Evaluation:
     curve: maj@k and pass@k by the headline scorer, () for one sample per problem. results: the
     fields of results.json. answered: samples. cautions: messages about answers that were sampled
     with other settings than requested, or are empty. example: the first message of the most
-    frequent cause of failed samples. over_budget: the run stopped at `max_cost`.
+    frequent cause of failed samples. over_budget: the run stopped at `max_cost`. cost: dollars for
+    all stored completions, None without a price.
     """
 
     folder: Path
@@ -73,11 +68,7 @@ class Evaluation:
     interrupted: bool
     over_budget: bool
     fatal: FatalModelError | None
-
-    @property
-    def cost(self) -> float | None:
-        """Return the dollars for all stored completions, None without a price."""
-        return self.results["cost"]["dollars"] if "cost" in self.results else None
+    cost: float | None
 
 
 class Session:
@@ -250,12 +241,13 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
             score, curve, results = summarise(model.name, scorers, requests, rows, session.known)
             results["seconds"] = round(monotonic() - started, 3)
             budget, stopping = session.budget, session.dispatcher.stopping.is_set()
+            cost = None if budget is None else round(budget.cost, 6)
             if prepared.judge is not None and fatal is None and not stopping:
                 results["judge"] = await ask_judge(
                     prepared.judge, folder, answered, scorers.thinking_marks, job.connections
                 )
             if budget is not None:
-                results["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
+                results["cost"] = {"dollars": cost, "price": list(budget.price)}
             if "until" in manifest:
                 results["until"] = manifest["until"]
             write_json(folder / own_run.RESULTS_FILE, results)
@@ -295,6 +287,7 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
         interrupted=is_partial and stopping and fatal is None and not over_budget,
         over_budget=over_budget,
         fatal=fatal,
+        cost=cost,
     )  # fmt: skip
 
 

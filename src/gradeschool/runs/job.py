@@ -29,8 +29,6 @@ from gradeschool.datasets.load import Dataset, load_dataset, split_columns
 from gradeschool.errors import DataError, InputError, StoreError
 from gradeschool.models.base import Model, Request
 from gradeschool.models.choose import CHAT_ONLY, choose_model
-from gradeschool.models.local import LocalModel
-from gradeschool.models.recorded import RecordedModel
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
@@ -256,14 +254,12 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
         price = parse_price(job.price, answering.name.removesuffix("+calculator"))
         if judge is not None and job.price.endswith(".json"):
             judge_price = parse_price(job.price, judge.name)
-    if job.batch:
-        from gradeschool.models.endpoint import Endpoint
-
-        if not isinstance(answering, Endpoint) or not answering.speaks_openai:
-            raise InputError(f"{job.model!r} has no batches; leave --batch out")
-    for each, which in ((answering, protocol.name), (judge, "gradeschool/judge")):
-        if isinstance(each, LocalModel) and (each is judge or protocol.is_chat):
-            each.check_chat(which)
+    if job.batch and not answering.speaks_openai:
+        raise InputError(f"{job.model!r} has no batches; leave --batch out")
+    if protocol.is_chat:
+        answering.check_chat(protocol.name)
+    if judge is not None:
+        judge.check_chat("gradeschool/judge")
 
     dataset = load_dataset((job.dataset or protocol.dataset)
                            + (f"#{job.columns}" if job.columns else ""))  # fmt: skip
@@ -275,8 +271,7 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
             "--shots 0, or --shots FILE"
         ) from error
     problems = select_problems(dataset, job)
-    if isinstance(answering, RecordedModel):
-        answering.match(problems, dataset.name)
+    answering.match(problems, dataset.name)
     plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, tuple(scorers))
     if "headers" in options:
         options["headers"] = sorted(options["headers"])
@@ -291,10 +286,13 @@ def check_stops(protocol: Protocol, headline: Scorer) -> None:
     """
     from gradeschool.scoring.own_scorer import OWN_FUNCTION
 
+    if headline.summary == OWN_FUNCTION:
+        return
+
     def is_read(text: str) -> bool:
         return headline.judge(text, STOP_PROBE).correct
 
-    read = [] if headline.summary == OWN_FUNCTION else list(filter(is_read, ANSWER_FORMS))
+    read = list(filter(is_read, ANSWER_FORMS))
     for stop in protocol.decoding.stop if read else ():
         if not any(is_read(form.partition(stop)[0]) for form in read):
             raise InputError(
