@@ -123,49 +123,41 @@ def test_the_wait_is_the_servers_wish_or_doubles_up_to_a_limit(
 # How many requests are in flight: more while it helps, half on trouble, always in bounds.
 
 
-class Clock:
-    """A clock that is set by hand."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, in a list that a test changes."""
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    return now
 
 
-def served(
-    limiter: ConcurrencyLimiter, clock: Clock, rate: Callable[[int], float], answers: int = 5000
-) -> None:
-    """Let a server answer `rate(requests in flight)` times a second."""
-    for _ in range(answers):
-        clock.now += 1 / rate(limiter.limit)
-        limiter.succeeded()
-
-
-def test_without_a_number_it_doubles_while_answers_come_faster() -> None:
-    clock = Clock()
-    limiter = ConcurrencyLimiter(clock=clock)
+def served(rate: Callable[[int], float], clock: list[float]) -> int:
+    """The limit after a server answered `rate(requests in flight)` times a second."""
+    limiter = ConcurrencyLimiter()
     assert limiter.limit == FIRST_LIMIT
-    served(limiter, clock, lambda limit: 10.0 * limit)
-    assert limiter.limit == HIGHEST_LIMIT
+    for _ in range(5000):
+        clock[0] += 1 / rate(limiter.limit)
+        limiter.succeeded()
+    return limiter.limit
+
+
+def test_without_a_number_it_doubles_while_answers_come_faster(clock: list[float]) -> None:
+    assert served(lambda limit: 10.0 * limit, clock) == HIGHEST_LIMIT
 
 
 @pytest.mark.parametrize("slots", [4, 16, 40, 64])
-def test_it_stays_where_more_does_not_help(slots: int) -> None:
-    clock = Clock()
-    limiter = ConcurrencyLimiter(clock=clock)
-    served(limiter, clock, lambda limit: 10.0 * min(limit, slots))
-    assert max(FIRST_LIMIT, slots) <= limiter.limit <= max(FIRST_LIMIT, 2 * slots)
+def test_it_stays_where_more_does_not_help(slots: int, clock: list[float]) -> None:
+    limit = served(lambda limit: 10.0 * min(limit, slots), clock)
+    assert max(FIRST_LIMIT, slots) <= limit <= max(FIRST_LIMIT, 2 * slots)
 
 
-def test_one_storm_halves_it_once_and_the_next_once_more() -> None:
-    clock = Clock()
-    limiter = ConcurrencyLimiter(64, clock)
-    clock.now = 5.0
+def test_one_storm_halves_it_once_and_the_next_once_more(clock: list[float]) -> None:
+    limiter = ConcurrencyLimiter(64)
+    clock[0] = 5.0
     for _ in range(64):
         limiter.overloaded(sent=4.0)
     assert limiter.limit == 32
-    clock.now = 6.0
+    clock[0] = 6.0
     for _ in range(32):
         limiter.overloaded(sent=5.5)
     assert limiter.limit == 16

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import NamedTuple
 
 from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.settings import read_object
@@ -31,29 +30,6 @@ SHAPE = {
     "layer_norm_rms_eps": "rms_norm_eps",
 }
 ROTATED = ("self_attn.q_proj.weight", "self_attn.k_proj.weight")
-
-
-class Head(NamedTuple):
-    """The parameters that map a verifier's states to values; see `verifier.head`.
-
-    level: what the verifier learnt, "" if unknown.
-    """
-
-    kind: str
-    token_id: int
-    gain: float
-    bias: float
-    level: str = ""
-
-
-def head_from(written: str | bytes) -> Head:
-    """Return the head in JSON; raises ValueError, KeyError or TypeError if there is none."""
-    fields = json.loads(written)
-    numbers = (int(fields["token_id"]), float(fields["gain"]), float(fields["bias"]))
-    kind = str(fields.get("head") or LOGIT)  # the only kind of verifiers that do not name theirs
-    if kind not in (LIKELIHOOD, LOGIT):
-        raise ValueError(f"the head {kind!r} is unknown")
-    return Head(kind, *numbers, str(fields.get("level") or ""))
 
 
 def write_gguf(folder: Path, target: Path) -> None:

@@ -59,25 +59,22 @@ class ConcurrencyLimiter:
     that one very long wait does not stop a run.
     """
 
-    def __init__(
-        self, highest: int | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, highest: int | None = None) -> None:
         self.limit = FIRST_LIMIT if highest is None else highest
         self.highest = HIGHEST_LIMIT if highest is None else highest
-        self.clock = clock
         self._growing = highest is None
         self._settled = False  # since the last doubling
         self._rate = 0.0  # before it
         self._halved = float("-inf")
-        self._answers, self._since = 0, clock()  # of the round
+        self._answers, self._since = 0, time.monotonic()  # of the round
 
     def succeeded(self) -> None:
         """Count an answer; the limit may increase."""
         self._answers += 1
         if self._answers < max(self.limit, SMALLEST_ROUND if self._growing else 1):
             return
-        rate = self._answers / max(self.clock() - self._since, 1e-9)
-        self._answers, self._since = 0, self.clock()
+        rate = self._answers / max(time.monotonic() - self._since, 1e-9)
+        self._answers, self._since = 0, time.monotonic()
         if not self._growing:
             self.limit = min(self.highest, self.limit + max(1, self.limit // 8))
         elif self._rate and not self._settled:
@@ -92,10 +89,10 @@ class ConcurrencyLimiter:
             self._growing = False
 
     def overloaded(self, sent: float) -> None:
-        """Count a request, sent at this time of `clock`, that overloaded the server."""
+        """Count a request, sent at this time, that overloaded the server."""
         if sent > self._halved:
             self.limit = max(1, self.limit // 2)
-            self._halved = self._since = self.clock()
+            self._halved = self._since = time.monotonic()
             self._answers, self._growing = 0, False
 
 
@@ -293,7 +290,7 @@ class Dispatcher:
         while not is_done and not self.stopping.is_set():
             tries += 1
             self.sent += 1
-            begun = self.limiter.clock()
+            begun = time.monotonic()
             try:
                 reply = await self.model.complete(request)
             except ModelError as error:
@@ -306,7 +303,7 @@ class Dispatcher:
             is_done = self._reached = True
             self._failing.clear()
             self.limiter.succeeded()
-            seconds = self.limiter.clock() - begun
+            seconds = time.monotonic() - begun
             self.record(request, completion_of(request, reply, self.model.name, seconds))
         self._unfinished -= 1
         self._ended.set()

@@ -9,9 +9,10 @@ unembedding is a parameter of its own, which also learns where adapters freeze t
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +20,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 
 from gradeschool.atomic import require_new
 from gradeschool.errors import InputError, require_packages
-from gradeschool.models.gguf_file import HEAD_KEY, LIKELIHOOD, LOGIT, VERIFIER_FILE, Head, head_from
+from gradeschool.models.gguf_file import HEAD_KEY, LIKELIHOOD, LOGIT, VERIFIER_FILE
 from gradeschool.models.local import (
     UNFINISHED,
     check_model,
@@ -135,6 +136,19 @@ def load_language_model(
     return load_model(path, device, precision), load_tokenizer(path)
 
 
+class Head(NamedTuple):
+    """The parameters that map a verifier's states to values.
+
+    level: what the verifier learnt, "" if unknown.
+    """
+
+    kind: str
+    token_id: int
+    gain: float
+    bias: float
+    level: str
+
+
 def read_head(path: Path) -> Head:
     """Return the head of a verifier's folder or GGUF file; raises InputError if there is none."""
     if (path / UNFINISHED).is_dir():
@@ -149,7 +163,12 @@ def read_head(path: Path) -> Head:
             written = "null" if field is None else field.contents()
         else:
             written = (path / VERIFIER_FILE).read_bytes()
-        return head_from(written)
+        fields = json.loads(written)
+        kind = str(fields.get("head") or LOGIT)  # verifiers of this kind may not name it
+        if kind not in (LIKELIHOOD, LOGIT):
+            raise ValueError(f"the head {kind!r} is unknown")
+        numbers = int(fields["token_id"]), float(fields["gain"]), float(fields["bias"])
+        return Head(kind, *numbers, str(fields.get("level") or ""))
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
         raise InputError(
             f"{str(path)!r} is not a verifier: its head ({VERIFIER_FILE}, or the field {HEAD_KEY} "
