@@ -78,14 +78,14 @@ def verify_command(run: Path, as_json: bool) -> None:
     from gradeschool.runs.folder import verify
 
     findings = verify(run)
-    faults = sum(finding.fault for finding in findings)
+    faults = sum(fault for fault, _ in findings)
     if as_json:
         cli.print_json({"run": str(run), "faults": faults, "findings": [
-            {"fault": finding.fault, "text": finding.text} for finding in findings
+            {"fault": fault, "text": text} for fault, text in findings
         ]})  # fmt: skip
     else:
-        for finding in findings:
-            say(f"{'FAULT' if finding.fault else 'ok':5} {finding.text}")
+        for fault, text in findings:
+            say(f"{'FAULT' if fault else 'ok':5} {text}")
     sys.exit(1 if faults else 0)
 
 

@@ -24,7 +24,7 @@ from gradeschool.models.endpoint import (
     Response,
     with_retries,
 )
-from gradeschool.models.openai_api import BUSY_OR_GATEWAY_STATUSES, NEUTRAL, key_advice, object_in
+from gradeschool.models.openai_api import BUSY_OR_GATEWAY_STATUSES, NEUTRAL, object_in
 from gradeschool.protocol import Protocol
 
 QUESTION = "A box holds 3 rows of 4 eggs. How many eggs are in 5 boxes? Work it out step by step."
@@ -82,26 +82,22 @@ class Probe(Endpoint):
     greedy = ProbeAnswer(0)
 
     async def ask(self, path: str, **fields: Any) -> ProbeAnswer:
-        """Send one body without fields whose value is None. Raises ModelError as `complete` does.
+        """Send one body. Raises ModelError as `complete` does.
 
         An overloaded server says nothing about its fields: the request is repeated, and in the end
         TransientError is raised.
         """
         body = {"model": self.model, "max_tokens": TOKENS, "temperature": 0, **fields}
-        sent = json.dumps({name: value for name, value in body.items() if value is not None})
 
         async def request() -> Response:
             self.requests += 1
-            response = await self._send("POST", path, sent.encode())
+            response = await self._send("POST", path, json.dumps(body).encode())
             response.connection.close()
-            if response.status in BUSY_OR_GATEWAY_STATUSES:
+            if response.status in (401, 403, *BUSY_OR_GATEWAY_STATUSES):
                 raise self.refusal(response)
             return response
 
         status, _, raw, _ = await with_retries(request, STARTING_WAITS, True)
-        if status in {401, 403}:
-            words = f"HTTP {status} from {self.base}: {key_advice(bool(self.key or self._headers))}"
-            raise ModelError(f"http {status}", words)
         if status != 200:
             return ProbeAnswer(status)
         reply = object_in(raw)

@@ -282,13 +282,6 @@ def thinking_fields(base: str, thinking: bool | None, effort: str | None) -> dic
     return {**asked, "chat_template_kwargs": {**template, **asked}}
 
 
-def key_advice(has_key: bool) -> str:
-    """Return what to do about a status 401 or 403."""
-    if has_key:
-        return "the server refuses the API key"
-    return "no API key was sent: set GRADESCHOOL_API_KEY, or OPENAI_API_KEY for -m openai/NAME"
-
-
 def classify(
     status: int, headers: Mapping[str, str], raw: bytes, base: str, has_key: bool
 ) -> ModelError:
@@ -303,7 +296,10 @@ def classify(
         shown = masked(repr(text[:80]))
     cause, message = f"http {status}", f"HTTP {status} from {base}: {shown}"
     if status in {401, 403} or (status == 400 and "api key not valid" in text.lower()):  # Gemini's
-        return FatalModelError(cause, f"{message}; {key_advice(has_key)}")
+        advice = "no API key was sent: set GRADESCHOOL_API_KEY, or OPENAI_API_KEY for openai/NAME"
+        if has_key:
+            advice = "the server refuses the API key"
+        return FatalModelError(cause, f"{message}; {advice}")
     if status == 402 or (status == 429 and any(word in text for word in OUT_OF_MONEY)):
         return FatalModelError(cause, f"{message}; the account has no credit left")
     if status == 404:

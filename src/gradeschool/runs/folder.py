@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradeschool.completion import Completion
 from gradeschool.errors import InputError, MissingExtraError, StoreError
@@ -117,28 +117,22 @@ def summarise_run(folder: Path) -> RunSummary:
     return RunSummary(folder, manifest, results, planned, answered, failed, rows.count(None))
 
 
-class RunFinding(NamedTuple):
-    """A fact about a run; `fault`: whether it is an error."""
-
-    fault: bool
-    text: str
-
-
-def verify(folder: Path) -> list[RunFinding]:
-    """Return the findings about a run folder, faults first; changes nothing.
+def verify(folder: Path) -> list[tuple[bool, str]]:
+    """Return findings about a run folder, (whether it is a fault, text), faults first.
 
     It checks that rows are complete and their texts have their digests, that keys match the prompts
     as rendered today, that no key has two different texts, that protocol and data have the digests
     in run.json, and that results.json equals the scores of the stored completions under the run's
-    scorers. Raises InputError if there is no run.
+    scorers. It changes nothing. Raises InputError if there is no run.
     """
     manifest, results, rows = _read(folder)
     completions = [row for row in rows if row is not None]
-    findings = [RunFinding(False, f"{count(len(completions), 'row')} with the digest of its text")]
+    findings: list[tuple[bool, str]] = []
 
     def report(fault: bool, text: str) -> None:
-        findings.append(RunFinding(fault, text))
+        findings.append((fault, text))
 
+    report(False, f"{count(len(completions), 'row')} with the digest of its text")
     if manifest.get("schema") != SCHEMA:
         schema = f"run.json has the schema {manifest.get('schema')!r}"
         report(True, f"{schema}, this version knows {SCHEMA}")
@@ -186,13 +180,13 @@ def verify(folder: Path) -> list[RunFinding]:
             report(*_check_results(plan, identity, results, completions))
     except InputError as error:
         report(True, f"keys cannot be recomputed: {error}")
-    return sorted(findings, key=lambda finding: not finding.fault)
+    return sorted(findings, key=lambda finding: not finding[0])
 
 
 def _check_results(
     plan: RunPlan, identity: str, results: Mapping[str, Any] | None, completions: list[Completion]
 ) -> tuple[bool, str]:
-    """Compare results.json with the scores of the stored completions; as `RunFinding`."""
+    """Compare results.json with the scores of the stored completions; return a finding."""
     from gradeschool.runs.evaluate import summarise
     from gradeschool.scoring.table import ScorerSet, choose_scorers
 
