@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from gradeschool.models.doctor import (
 from gradeschool.protocols.registry import get_protocol
 from tests.support.command import Command
 from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, good, status
+from tests.support.http_server import serve
 from tests.support.llama_server import DEFAULTS, SINGLE, llama_server
 
 WORDS = "Each of the five boxes holds twelve eggs so there are sixty eggs in all of them"
@@ -68,16 +67,9 @@ class ChatServer:
         read = len(request_text(body).split()) + 10 * ("messages" in body)
         if read > 4096:
             return web.json_response({"error": {"message": "too long"}}, status=400)
-        choices = [self.choice(body, index) for index in range(body.get("n", 1))]
-        written = sum(len(choice["logprobs"]["content"]) for choice in choices)
-        usage = {"prompt_tokens": read, "completion_tokens": written}
-        return web.json_response({"model": "chat", "choices": choices, "usage": usage})
-
-    def choice(self, body: dict[str, Any], index: int) -> dict[str, Any]:
-        """Return a choice: a word is a token, and each seed begins at another word."""
         words, finish = (self.words if "messages" in body else []), "stop"
-        if body.get("temperature") and words:
-            start = (body.get("seed", 0) + index) % len(words)
+        if body.get("temperature") and words:  # each seed begins at another word
+            start = body.get("seed", 0) % len(words)
             words = words[start:] + words[:start]
         if body.get("continue_final_message"):
             begun = body["messages"][-1]["content"].split()
@@ -88,8 +80,9 @@ class ChatServer:
         for stop in body.get("stop") or ():
             text = text.partition(stop)[0]
         inside = {"message": {"content": text}} if "messages" in body else {"text": text}
-        tokens = [{"token": word, "logprob": -0.1} for word in words]
-        return {"index": index, **inside, "finish_reason": finish, "logprobs": {"content": tokens}}
+        usage = {"prompt_tokens": read, "completion_tokens": len(words)}
+        choices = [{**inside, "finish_reason": finish}]
+        return web.json_response({"model": "chat", "choices": choices, "usage": usage})
 
 
 def request_text(body: dict[str, Any]) -> str:
@@ -98,30 +91,30 @@ def request_text(body: dict[str, Any]) -> str:
     return " ".join(turn["content"] for turn in turns)
 
 
-@asynccontextmanager
-async def serving(answer: Callable[..., Any]) -> AsyncIterator[str]:
-    """Serve both forms at a free port."""
+Answer = Callable[[web.Request], Awaitable[web.Response]]
+
+
+def serving(answer: Answer) -> web.Application:
+    """An application that has both forms."""
     app = web.Application(client_max_size=2**24)
     for path in ("/v1/chat/completions", "/v1/completions"):
         app.router.add_post(path, answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-    finally:
-        await runner.cleanup()
+    return app
 
 
-async def findings_of(answer: Callable[..., Any]) -> dict[str, ServerFinding]:
+def findings_of(answer: Answer) -> dict[str, ServerFinding]:
     """What the doctor says of a server."""
-    async with serving(answer) as url, Probe(url, "bad", "", 30.0) as probe:
-        return {finding.name: finding for finding in await examine(probe)}
+
+    async def examined(url: str) -> list[ServerFinding]:
+        async with Probe(url, "bad", "", 30.0) as probe:
+            return await examine(probe)
+
+    with serve(serving(answer)) as url:
+        return {finding.name: finding for finding in asyncio.run(examined(url))}
 
 
 def test_a_server_that_obeys_nothing() -> None:
-    by_name = asyncio.run(findings_of(BadCitizen().answer))
+    by_name = findings_of(BadCitizen().answer)
     states = {name: finding.state for name, finding in by_name.items()}
     assert states == {
         "forms": FINE,
@@ -154,7 +147,7 @@ def test_nothing_deviates_where_a_plain_text_ends_at_once(words: str, has_chat: 
             return web.json_response({"error": {"message": "no such route"}}, status=404)
         return await server.answer(request)
 
-    by_name = asyncio.run(findings_of(answer))
+    by_name = findings_of(answer)
     deviates = {name for name, finding in by_name.items() if finding.state is DEVIATES}
     assert deviates == (set() if has_chat else {"forms"})
     needs_words = {"temperature", "stop", "max_tokens", "hidden penalty"}
@@ -164,26 +157,17 @@ def test_nothing_deviates_where_a_plain_text_ends_at_once(words: str, has_chat: 
         assert all("ends its answer" in by_name[name].says for name in needs_words)
 
 
-@pytest.mark.slow
-def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(tmp_path: Path) -> None:
+def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(
+    tmp_path: Path, gradeschool: Command
+) -> None:
     citizen, folder = BadCitizen(), tmp_path / "run"
-
-    async def evaluated() -> tuple[int, str]:
-        async with serving(citizen.answer) as url:
-            command = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{url}/bad", "-n", "3"]
-            command += ["-p", "olmes/gsm8k-zs-cot-r1", "-d", "sample", "-o", str(folder)]
-            process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
-            _, errors = await process.communicate()
-            return process.returncode or 0, errors.decode()
-
-    status, errors = asyncio.run(evaluated())
-    assert status != 0
-    assert "continue_final_message is ignored" in errors
+    with serve(serving(citizen.answer)) as url:
+        ended = gradeschool("eval", "-m", f"{url}/bad", "-n", 3, "-p", "olmes/gsm8k-zs-cot-r1",
+                            "-d", "sample", "-o", folder)  # fmt: skip
+    assert ended.status == 2
+    assert "continue_final_message is ignored" in ended.err
     assert citizen.calls == 4
-    assert (
-        not (folder / "completions.jsonl").exists()
-        or not (folder / "completions.jsonl").stat().st_size
-    )
+    assert not (folder / "completions.jsonl").stat().st_size
 
 
 # The command, and its exit status

@@ -4,8 +4,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,11 @@ from gradeschool.completion import Decoding, Finish, Message, Prompt
 from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.errors import InputError, ModelError, TransientError
 from gradeschool.models import endpoint
-from gradeschool.models.base import Model, Reply, Request
+from gradeschool.models.base import Reply, Request
 from gradeschool.models.choose import choose_model
 from gradeschool.models.endpoint import Endpoint, Response, close_annotation
 from tests.support.fault_server import changed, fault_server
+from tests.support.model_requests import answers, requests
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 BODY = json.dumps({"choices": [{"text": "#### 1", "index": 0}]}).encode()
@@ -207,7 +207,7 @@ def test_a_key_that_goes_unencrypted_to_another_machine_is_known(
 
 
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
-LIMIT = 200
+GREEDY = Decoding(max_tokens=200)
 
 
 @pytest.mark.parametrize(
@@ -230,31 +230,18 @@ def test_annotations_are_put_right(
     assert close_annotation(text, closed, finish) == then
 
 
-def answers(model: Model, prompts: Sequence[Prompt]) -> list[Reply]:
-    """What a model writes greedily to each prompt."""
-    problem, decoding = Problem.from_gold("18"), Decoding(max_tokens=LIMIT)
-    requests = [
-        Request(problem, prompt, decoding, str(number), 0) for number, prompt in enumerate(prompts)
-    ]
-
-    async def ask() -> list[Reply]:
-        async with model:
-            return await asyncio.gather(*map(persistent, requests))
-
-    async def persistent(request: Request) -> Reply:
-        """Ask again as a run does: a busy server closes connections that wait."""
-        for _ in range(4):
-            with suppress(TransientError):
-                return await model.complete(request)
-        return await model.complete(request)
-
-    return asyncio.run(ask())
+def written(spec: str, calculator: bool) -> list[Reply]:
+    """What a model writes greedily to some problems."""
+    prompts = [Prompt(text=f"{problem.question}\n") for problem in fresh_problems(1, 16)]
+    ended = answers(choose_model(spec, calculator=calculator), requests(prompts, GREEDY))
+    replies = [each for each in ended if isinstance(each, Reply)]
+    assert len(replies) == len(prompts), ended
+    return replies
 
 
 def test_a_server_writes_what_transformers_writes(tiny_model: Path, tiny_url: str) -> None:
-    prompts = [Prompt(text=f"{problem.question}\n") for problem in fresh_problems(1, 16)]
-    served = answers(choose_model(tiny_url, calculator=True), prompts)
-    here = answers(choose_model(f"transformers/{tiny_model}", calculator=True), prompts)
+    served = written(tiny_url, calculator=True)
+    here = written(f"transformers/{tiny_model}", calculator=True)
     ended = [
         (reply, local)
         for reply, local in zip(served, here, strict=True)
@@ -272,5 +259,5 @@ def test_a_server_writes_what_transformers_writes(tiny_model: Path, tiny_url: st
         assert reply.usage.completion_tokens is not None
         assert reply.usage.prompt_tokens is not None
     assert sum(reply.requests for reply in served) > 30
-    plain = answers(choose_model(tiny_url), prompts)
+    plain = written(tiny_url, calculator=False)
     assert [reply.text for reply in plain] != [reply.text for reply in served]

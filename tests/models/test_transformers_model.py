@@ -1,6 +1,8 @@
-"""A model run here by transformers: the served model's text, stops, limits, failures."""
+"""A model run here by transformers: texts, limits, failures, batches, reproducible samples."""
 
+from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,12 +11,87 @@ from gradeschool.completion import Decoding, Finish, Prompt
 from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.choose import choose_model
+from gradeschool.models.transformers_model import TransformersModel
 from tests.support.command import Command
 from tests.support.fixtures import MODEL_NEEDS, skip_without
 from tests.support.model_requests import CHAT, GREEDY, answers, prompts, requests, texts
-from tests.support.trainees import sums, tokenizer_of, trainee
+
+skip_without(MODEL_NEEDS, "a model run by transformers")
+
+import torch  # noqa: E402
+
+from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
 
 pytestmark = pytest.mark.slow
+
+PROBLEMS = sums(9)
+TOKENIZER = tokenizer_of(PROBLEMS)
+
+
+class Loaded(TransformersModel):
+    """A model that was not loaded from a folder."""
+
+    def __init__(self, model: Any, rows: int) -> None:
+        self.calculator, self.thinking = False, None
+        self.begin(model, TOKENIZER, rows)
+
+
+def written(model: Any, decoding: Decoding, samples: int = 1, rows: int = 4) -> list[Reply]:
+    """The replies to all problems, in order."""
+    waiting = [
+        Request(problem, Prompt(text=problem.question), decoding, f"{problem.id} {n}", n)
+        for problem in PROBLEMS
+        for n in range(samples)
+    ]
+    order = [request.key for request in waiting]
+
+    def take(most: int) -> list[Request]:
+        taken, waiting[:] = waiting[:most], waiting[most:]
+        return taken
+
+    replies = {}
+    for results in Loaded(model, rows).write(take):
+        for request, reply in results:
+            assert isinstance(reply, Reply)
+            replies[request.key] = reply
+    return [replies[key] for key in order]
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "qwen2", "gemma", "mistral"])
+def test_greedy_text_is_that_of_generate(kind: str) -> None:
+    model = architecture(kind)
+    model.generation_config.eos_token_id = 1
+    replies = written(model, Decoding(max_tokens=12))
+    for problem, reply in zip(PROBLEMS, replies, strict=True):
+        ids = torch.tensor([TOKENIZER(problem.question)["input_ids"]])
+        with torch.inference_mode():
+            whole = model.generate(ids, max_new_tokens=12, do_sample=False, pad_token_id=0)
+        expected = TOKENIZER.decode(whole[0, ids.shape[1] :], skip_special_tokens=True)
+        assert reply.text == expected
+
+
+def test_samples_do_not_depend_on_the_other_rows() -> None:
+    model = trainee(TOKENIZER).eval()
+    decoding = Decoding(temperature=1.0, top_p=0.9, max_tokens=20)
+    alone = written(model, decoding, samples=3, rows=1)
+    together = written(model, decoding, samples=3, rows=27)
+    assert [reply.text for reply in alone] == [reply.text for reply in together]
+    assert len({reply.text for reply in alone}) > len(PROBLEMS)
+
+
+def test_a_drawn_token_has_the_probability_of_the_softmax() -> None:
+    model = trainee(TOKENIZER).eval()
+    ids = torch.tensor([TOKENIZER(PROBLEMS[0].question)["input_ids"]])
+    with torch.inference_mode():
+        expected = torch.softmax(model(ids).logits[0, -1] / 0.7, 0)
+    by_text: defaultdict[str, float] = defaultdict(float)
+    for token, share in enumerate(expected.tolist()):
+        by_text[TOKENIZER.decode([token], skip_special_tokens=True)] += share
+    count = 1_000
+    drawn = written(model, Decoding(temperature=0.7, max_tokens=1), samples=count, rows=count * 9)
+    texts = Counter(reply.text for reply in drawn[:count])
+    for text, share in sorted(by_text.items(), key=lambda item: -item[1])[:3]:
+        assert texts[text] / count == pytest.approx(share, abs=0.05)
 
 
 @pytest.mark.parametrize("form", ["text", "chat", "prefix"])
@@ -65,8 +142,7 @@ def test_a_prompt_that_does_not_fit_fails_alone(tiny_model: Path) -> None:
 
 
 def test_a_chat_protocol_needs_a_chat_template(tmp_path: Path, gradeschool: Command) -> None:
-    skip_without(MODEL_NEEDS, "a model run by transformers")
-    words = tokenizer_of(sums(4))
+    words = TOKENIZER
     for part in (trainee(words), words):
         part.save_pretrained(tmp_path / "model")
     model, output = f"transformers/{tmp_path / 'model'}", tmp_path / "out"

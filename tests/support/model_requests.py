@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 from gradeschool import Problem
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.datasets.fresh import fresh_problems
+from gradeschool.errors import TransientError
 from gradeschool.models.base import Model, Reply, Request
 
 PROMPTS = 20
@@ -26,8 +28,14 @@ def answers(model: Model, requests: Sequence[Request]) -> list[Reply | BaseExcep
 
     async def ask() -> list[Reply | BaseException]:
         async with model:
-            ended = await asyncio.gather(*map(model.complete, requests), return_exceptions=True)
-        return list(ended)
+            return list(await asyncio.gather(*map(persistent, requests), return_exceptions=True))
+
+    async def persistent(request: Request) -> Reply:
+        """Ask again as a run does: a busy server closes connections that wait."""
+        for _ in range(4):
+            with suppress(TransientError):
+                return await model.complete(request)
+        return await model.complete(request)
 
     return asyncio.run(ask())
 
