@@ -124,9 +124,7 @@ class Endpoint(Model):
     ) -> None:
         parts = address_parts(base)
         if key and not (key.isascii() and key.isprintable()):
-            raise InputError(
-                "the API key contains characters that no HTTP header allows; set it again"
-            )
+            raise InputError("the API key has characters that no header allows; set it again")
         self.base, self.model, self.seconds = base.rstrip("/"), model, seconds
         self.calculator = calculator
         self.key = key
@@ -262,9 +260,8 @@ class Endpoint(Model):
                     deviations = tuple(each for each in deviations if each not in REMEDIES)
                 return replace(reply, text=text, finish=finish, usage=Usage(read, written),
                                requests=number + 1, deviations=deviations)  # fmt: skip
-        endless = ModelError(
-            "too many annotations", f"more than {MOST_REQUESTS} requests a completion"
-        )
+        words = f"more than {MOST_REQUESTS} requests a completion"
+        endless = ModelError("too many annotations", words)
         endless.usage = Usage(read, written)
         raise endless
 
@@ -307,9 +304,7 @@ class Endpoint(Model):
             response.connection.close()
             if not is_new and response.connection in self._trusted:
                 self._reuses = False
-                raise TransientError(
-                    "stale reply", f"{self.base} sent a reply that belongs to no request: id {id!r}"
-                )
+                raise TransientError("stale reply", f"{self.base} sent a reply to no request: {id}")
         reply = self.read_reply(answer, request)
         if not refused:
             return reply
@@ -423,9 +418,8 @@ class Endpoint(Model):
                     size += len(part)
                     if size > LARGEST_REPLY:
                         reply.close()
-                        raise ModelError(
-                            "reply too large", f"a reply is larger than {LARGEST_REPLY} bytes"
-                        )
+                        words = f"a reply has more than {LARGEST_REPLY} bytes"
+                        raise ModelError("reply too large", words)
                     parts.append(part)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise self._failure(error) from error
@@ -482,10 +476,8 @@ def address_parts(address: str, name: str = "the address", is_proxy: bool = Fals
     except ValueError:  # unmatched brackets, a port above 65535
         usable = False
     if not usable:
-        raise InputError(
-            f"{name} {shown_address(address)!r} is not a usable http:// or https:// URL; give one "
-            "such as http://HOST:PORT/v1"
-        )
+        words = f"{name} {shown_address(address)!r} is not a usable http:// or https:// URL"
+        raise InputError(f"{words}; give one such as http://HOST:PORT/v1")
     if "@" in address or parts.query or parts.fragment:
         shown = shown_address(address)  # registers a password
         if is_proxy:

@@ -49,10 +49,8 @@ def write_gguf(folder: Path, target: Path) -> None:
     check_model(folder)
     config = read_object(folder / "config.json", GIVE_MODEL)
     if config.get("model_type") != ARCHITECTURE or not config.get("tie_word_embeddings"):
-        raise InputError(
-            f"{str(folder)!r} has no Llama with tied embeddings; convert it with llama.cpp's "
-            "own convert_hf_to_gguf.py"
-        )
+        advice = "use llama.cpp's own convert_hf_to_gguf.py"
+        raise InputError(f"{str(folder)!r} has no Llama with tied embeddings; {advice}")
     writer = gguf.GGUFWriter(target, ARCHITECTURE)
     writer.add_name(ARCHITECTURE)
     for add, name in SHAPE.items():

@@ -119,10 +119,8 @@ class LlamaCppModel(Endpoint):
         self.arguments = dict(options.get("engine_args", {}))
         for argument, value in self.arguments.items():
             if argument not in ENGINE_ARGUMENTS or type(value) is not int:
-                raise InputError(
-                    f"--engine-args {argument}={value!r}: llama.cpp takes whole numbers of "
-                    f"{', '.join(ENGINE_ARGUMENTS)}"
-                )
+                words = f"llama.cpp takes whole numbers of {', '.join(ENGINE_ARGUMENTS)}"
+                raise InputError(f"--engine-args {argument}={value!r}: {words}")
         self.file = file
         name = name or file.stem
         # Without the address, which is another each time.
@@ -199,9 +197,8 @@ def gguf_digest(file: Path) -> str:
             opened.seek(0)
             return hashlib.file_digest(opened, "sha256").hexdigest()[:16]
     except OSError as error:
-        raise InputError(
-            f"cannot read the model {str(file)!r}: {error.strerror}; give a GGUF file"
-        ) from error
+        words = f"cannot read the model {str(file)!r}: {error.strerror}; give a GGUF file"
+        raise InputError(words) from error
 
 
 def check_template(file: Path) -> None:
@@ -228,10 +225,8 @@ def check_template(file: Path) -> None:
         except subprocess.TimeoutExpired:
             reason = limits
     if reason:
-        raise InputError(
-            f"the chat template of {str(file)!r} is not rendered: {reason}; use a file with "
-            "another template"
-        )
+        words = f"the chat template of {str(file)!r} is not rendered: {reason}"
+        raise InputError(f"{words}; use a file with another template")
 
 
 def template_in(file: Path) -> str | None:

@@ -23,6 +23,7 @@ DEFAULT_TOKENS = 2048
 SAMPLE_BYTES = 1 << 20
 FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*")
 TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "*.spm", "*.tiktoken", "tekken.json")
+COPY_TOKENIZER = "copy tokenizer.json and tokenizer_config.json of its model into it"
 # A training's settings and results, and what it keeps in its folder until it ends.
 TRAINING_FILE, UNFINISHED = "training.json", "training"
 # Number of weights from which bfloat16 pays on a CPU that multiplies it: smaller models fit into
@@ -147,10 +148,8 @@ class LocalModel(Model):
     def check_chat(self, protocol: str) -> None:
         """Raise InputError if the model has no chat template, which the protocol needs."""
         if not load_tokenizer(self.folder).chat_template:
-            raise InputError(
-                f"the model in {str(self.folder)!r} has no chat template, which the protocol "
-                f"{protocol!r} needs; use a completion protocol, or a chat model"
-            )
+            raise InputError(f"the model in {str(self.folder)!r} has no chat template, which the "
+                             f"protocol {protocol!r} needs; give another of them")  # fmt: skip
 
     async def facts(self) -> dict[str, str]:
         """Return the library, its version and the precision."""
@@ -205,10 +204,7 @@ def _check_files(folder: Path) -> None:
         finally:
             logging.set_verbosity(level)
     if not any(path for pattern in TOKENIZERS for path in folder.glob(pattern)):
-        raise InputError(
-            f"the folder {str(folder)!r} contains no tokenizer; copy tokenizer.json and "
-            "tokenizer_config.json of its model into it"
-        )
+        raise InputError(f"the folder {str(folder)!r} contains no tokenizer; {COPY_TOKENIZER}")
 
 
 def load_model(folder: Path, device: str = "cpu", precision: str | None = None) -> Any:
@@ -231,9 +227,7 @@ def check_model(folder: Path) -> None:
     if (folder / "config.json").is_file():
         return
     if (folder / UNFINISHED).is_dir():
-        raise InputError(
-            f"the training in {str(folder)!r} is not finished; run its command again to resume it"
-        )
+        raise InputError(f"the training in {str(folder)!r} is not finished; run its command again")
     raise InputError(f"the folder {str(folder)!r} contains no model: it has no config.json")
 
 
@@ -259,18 +253,15 @@ def from_folder(kind: Any, folder: Path | str, **options: Any) -> Any:
     except (OSError, LookupError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         if "trust_remote_code" in str(error):
             raise InputError(
-                f"the model in {str(folder)!r} needs its own Python code (auto_map in its "
-                "config.json or tokenizer_config.json), which is not run; give a model of a type "
-                "that transformers knows"
+                f"the model in {str(folder)!r} needs its own Python code (auto_map in its files), "
+                "which is not run; give a model of a type that transformers knows"
             ) from None
         what, advice = "model", "give a folder of that kind"
         if kind.__name__ == "AutoTokenizer":
-            what, advice = "tokenizer", "copy tokenizer.json and tokenizer_config.json into it"
+            what, advice = "tokenizer", COPY_TOKENIZER
         reason = str(error).split("\n")[0].rstrip(" :")
-        raise InputError(
-            f"the {what} in {str(folder)!r} cannot be loaded by {kind.__name__} ({reason}); "
-            f"{advice}"
-        ) from error
+        words = f"the {what} in {str(folder)!r} cannot be loaded by {kind.__name__} ({reason})"
+        raise InputError(f"{words}; {advice}") from error
 
 
 def untrained(kind: Any, config: Any) -> Any:
@@ -290,9 +281,7 @@ def encode_prompt(tokenizer: Any, prompt: Prompt, thinking: bool | None = None) 
     if prompt.text is not None:
         return list(tokenizer(prompt.text)["input_ids"])
     if not tokenizer.chat_template:
-        raise ModelError(
-            "no chat template", "the model has no chat template; use a completion protocol"
-        )
+        raise ModelError("no chat template", "the model has none; use a completion protocol")
     turns = [message._asdict() for message in prompt.messages]  # the template adds no prefix
     switch = {} if thinking is None else {"enable_thinking": thinking, "thinking": thinking}
     text = tokenizer.apply_chat_template(
@@ -308,10 +297,8 @@ def check_thinking(template: str | None, model: str) -> None:
     Templates ignore arguments that they do not know, so that the option would change nothing.
     """
     if SWITCH.search(template or "") is None:
-        raise InputError(
-            f"the chat template of {model!r} has no switch for thinking (enable_thinking); leave "
-            "--thinking out"
-        )
+        words = f"the chat template of {model!r} has no switch for thinking (enable_thinking)"
+        raise InputError(f"{words}; leave --thinking out")
 
 
 def room_for(prompt: int, limit: int | None, context: int | None) -> int:
@@ -364,10 +351,8 @@ def model_folder(spec: str) -> Path:
     try:
         return Path(snapshot_download(spec, local_files_only=True))
     except (HFValidationError, LocalEntryNotFoundError) as error:
-        raise InputError(
-            f"there is no folder {spec!r}, and no model of that name in the Hugging Face cache; "
-            f"give a folder, or fetch it first: hf download {spec}"
-        ) from error
+        words = f"there is no folder {spec!r}, and no such model in the Hugging Face cache"
+        raise InputError(f"{words}; fetch it first: hf download {spec}") from error
 
 
 # The calculator of an engine: the tokens that it forces, the result of an open annotation and ">>"

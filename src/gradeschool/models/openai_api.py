@@ -233,9 +233,7 @@ def _parts(content: list[Any]) -> tuple[str, str]:
         elif kind in ("tool_use", "tool_call", "function_call"):
             raise ModelError("tool call", f"the reply is a tool call: {_shown(part)}")
         else:
-            raise TransientError(
-                "bad response", f"a part of the content is not text: {_shown(part)}"
-            )
+            raise TransientError("bad response", f"a part is not text: {_shown(part)}")
     if not text and not any(thinking):
         raise TransientError("bad response", f"the content has no text: {_shown(content)}")
     return "".join(text), "".join(thinking)
@@ -309,9 +307,8 @@ def classify(
         return FatalModelError(cause, f"{message}; {advice}")
     if 300 <= status < 400:  # redirects are not followed: the key would go to another server
         place = repr(shown_address(headers.get("location", "")[:200]))
-        return FatalModelError(
-            cause, f"HTTP {status} from {base}: redirect to {place}; give that address"
-        )
+        words = f"HTTP {status} from {base}: redirect to {place}; give that address"
+        return FatalModelError(cause, words)
     if status in TRANSIENT_STATUSES:
         wait = SECONDS.fullmatch(headers.get("retry-after", ""))
         seconds = min(float(wait[1]), LONGEST_RETRY_AFTER) if wait else None

@@ -28,9 +28,7 @@ class RecordedModel(Model):
         usable = [sample for sample in read_samples(file) if not sample.fault]
         runs = list(dict.fromkeys(recorded.run for recorded in usable))
         if not runs:
-            raise InputError(
-                f"no row of {path!r} can be used; `gradeschool score` says what is wrong"
-            )
+            raise InputError(f"no row of {path!r} can be used; `gradeschool score` says why")
         if run not in runs and (run or len(runs) > 1):
             names = ", ".join(f"recorded/{path}#{name}" for name in runs)
             raise InputError(f"recorded/{spec} is not one run; choose: {names}")

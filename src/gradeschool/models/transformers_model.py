@@ -85,10 +85,8 @@ class TransformersModel(local.LocalModel):
                     part, rows = rows[:most], rows[most:]
                     yield from self._write_batch(part)
         except torch.OutOfMemoryError as error:
-            raise InputError(
-                "the model does not fit into the GPU's memory; give fewer --connections or a "
-                "smaller --max-tokens"
-            ) from error
+            advice = "give fewer --connections or a smaller --max-tokens"
+            raise InputError(f"the GPU's memory is too small; {advice}") from error
         finally:
             torch.set_num_threads(threads)
 
@@ -154,10 +152,8 @@ class TransformersModel(local.LocalModel):
             **positions, **self._last_only,
         )  # fmt: skip
         if getattr(output, "past_key_values", None) is None:
-            raise InputError(
-                f"a model of the type {self.engine.config.model_type!r} has no keys and values to "
-                "continue from; run it with vllm/FOLDER or behind a server"
-            )
+            kind = self.engine.config.model_type
+            raise InputError(f"a model of type {kind!r} has no cache; give vllm/FOLDER, or a URL")
         return output.logits[:, -1].float()
 
     def _add(self, row: SampleRow, token: int) -> bool:

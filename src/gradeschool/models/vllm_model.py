@@ -38,9 +38,7 @@ class VllmModel(LocalModel):
     ) -> None:
         self.arguments = dict(arguments or {})
         if taken := self.arguments.keys() & SET_HERE:
-            raise InputError(
-                f"--engine-args {', '.join(sorted(taken))} is set by eval; leave it out"
-            )
+            raise InputError(f"--engine-args {min(taken)} is set by eval; leave it out")
         super().__init__(spec, calculator, thinking)
         if self.arguments:
             self.identity += f" with {json.dumps(self.arguments, sort_keys=True)}"

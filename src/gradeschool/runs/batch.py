@@ -169,9 +169,8 @@ class BatchRun:
             listed = mapping(batch.get("errors")).get("data")
             errors = listed if isinstance(listed, list) else []
             words = "; ".join(str(mapping(entry).get("message", "")) for entry in errors)[:300]
-            raise FatalModelError(
-                "batch failed", f"batch {id} was refused: {words or 'no reason is given'}"
-            )
+            words = f"batch {id} was refused: {words or 'no reason is given'}"
+            raise FatalModelError("batch failed", words)
         target, seen = self.store.folder / f"{PREFIX}{tag}", Counter[str]()
         for file in (batch.get("output_file_id"), batch.get("error_file_id")):
             if isinstance(file, str):

@@ -266,10 +266,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     try:
         shots = load_dataset(protocol.shots) if protocol.shots else None
     except DataError as error:
-        raise DataError(
-            f"the examples of {protocol.name} are from {protocol.shots!r}: {error}; or give "
-            "--shots 0, or --shots FILE"
-        ) from error
+        words = f"the examples of {protocol.name} are from {protocol.shots!r}: {error}"
+        raise DataError(f"{words}; or give --shots 0, or --shots FILE") from error
     problems = select_problems(dataset, job)
     answering.match(problems, dataset.name)
     plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, tuple(scorers))
@@ -318,10 +316,8 @@ def select_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
                 raise InputError(f"cannot read {text!r}: {error}; give ids") from error
         ids = set(re.split(r"[\s,]+", text.strip()))
         if unknown := sorted(ids - {problem.id for problem in problems}):
-            raise InputError(
-                f"{dataset.name!r} has no problem {unknown[0]!r} ({len(unknown)} of {len(ids)} ids "
-                "are unknown); give ids of the dataset, or a file with one a line"
-            )
+            few = f"{len(unknown)} of {len(ids)} ids are unknown"
+            raise InputError(f"{dataset.name!r} has no problem {unknown[0]!r} ({few}); give ids")
         problems = tuple(problem for problem in problems if problem.id in ids)
     elif job.random is not None and job.random < len(problems):
         # Sorted by steps, every n-th is taken, from a random order within each number of steps.

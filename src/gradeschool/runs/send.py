@@ -122,9 +122,8 @@ def parse_price(text: str, model: str) -> Price:
             raise InputError(f"cannot read the prices in {text!r}: {error}") from error
         except (LookupError, TypeError):
             name = repr(model) if model else "the model, whose name the address does not have"
-            raise InputError(
-                f"{text!r} has no price of {name}; add it, as {{NAME: [IN, OUT]}}"
-            ) from None
+            words = f"{text!r} has no price of {name}; add it, as {{NAME: [IN, OUT]}}"
+            raise InputError(words) from None
     try:
         prompt, completion = map(float, pair)
         if 0 <= prompt <= LARGEST_PRICE and 0 <= completion <= LARGEST_PRICE:

@@ -415,10 +415,8 @@ def explain_difference(
             same = a == b or prompt_bytes(a) == prompt_bytes(b) if a and b and is_known else None
             pairs.append(_Pair(here, there, sent, same))
     if not pairs:
-        raise InputError(
-            f"{runs[0].name!r} and {runs[1].name!r} have no sample of the same problem; give two "
-            "results of one dataset"
-        )
+        names_of_runs = f"{runs[0].name!r} and {runs[1].name!r}"
+        raise InputError(f"{names_of_runs} have no problem in common; give results of one dataset")
     expected = mean_share(tallies[1])
     points, changed, judged = _points_of_changes(pairs, records, judges)
     rest = 100 * (expected - mean_share(tallies[0])) - sum(points.values())
