@@ -19,11 +19,12 @@ from gradeschool.answers.golds import read_gold
 from gradeschool.completion import Finish, finish_of
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Reference, Sample
-from gradeschool.formats.tables import RUN_FIELDS
 from gradeschool.formats.values import (
     CHAT,
+    ROLES,
     TEXTS,
     WEAK_TEXTS,
+    WORDS,
     error_text,
     finish_reasons,
     first_given,
@@ -41,71 +42,17 @@ from gradeschool.formats.values import (
 from gradeschool.problem import MARKER
 from gradeschool.scorer import clip
 
-# The canonical names of each other role, the better ones first.
-QUESTIONS = (
-    *("question", "problem", "question_text", "problem_text", "query", "user_input"),
-    *("user", "instruction"),
-    *("prompt", "prompts", "full_prompt", "input", "inputs", "input_text", "contents", *CHAT),
-)
-GOLDS = (
-    *("gold", "gold_answer", "golden_answer", "ground_truth", "ground_truth_answer"),
-    *("groundtruth", "gt", "gts", "gt_answer", "target", "targets", "expected", "expected_answer"),
-    *("expected_output", "correct_answer", "ideal", "reference_answer", "reference"),
-    *("references", "true_answer", "gold_label", "label", "labels"),
-)
-# Other names are those of golds if they have one of GOLD_WORDS, no word that is not in BESIDE_GOLD,
-# and the values are golds.
-GOLD_WORDS = {"gold", "golden", "target", "truth", "expected"}
-BESIDE_GOLD = GOLD_WORDS | {
-    *("answer", "answers", "ans", "final", "correct", "true", "ground", "reference"),
-    *("solution", "response", "output", "result"),
-    *("label", "number", "numeric", "int", "parsed", "text", "platinum", "gsm", "gsm8k"),
-    *("math", "test", "dataset", "original", "raw", "clean", "value"),
-}
-WEAK_GOLDS = ("answer", "final_answer", "solution", "answers")
-IDS = (
-    *("id", "index", "idx", "question_id", "problem_id", "doc_id", "task_id", "example_id"),
-    *("qid", "uid", "instance_id", "question_index", "problem_index", "sample_idx"),
-    *("row_id", "row", "data_id", "custom_id", "dataset_index", "unnamed_0", "key", "record_id"),
-    "",
-)
-FLAGS = (
-    *("is_correct", "correct", "iscorrect", "correctness", "is_right", "passed"),
-    *("exact_match", "acc", "accuracy", "result", "score", "scores", "reward", "judge"),
-    *("verdict", "label", "labels", "reported_correct", "grade", "match"),
-)
-ERRORS = ("error", "error_message", "exception")
-ROLES: Mapping[str, tuple[str, ...]] = {
-    "response": (*TEXTS, *WEAK_TEXTS),
-    "question": QUESTIONS,
-    "gold": (*GOLDS, *WEAK_GOLDS),
-    "id": IDS,
-    "run": (*RUN_FIELDS, "checkpoint", "model_path", "system", "provider"),
-    "sample": ("sample", "sample_index", "sample_number", "epoch", "trial", "attempt", "repeat"),
-    "finish": ("finish", "finish_reason", "stop_reason"),
-    "error": ERRORS,
-    "flag": FLAGS,
-}
-# Objects of a row that are about its problem. Those inside others have no question, gold or id.
-ABOUT_PROBLEM = {
-    *("vars", "inputs", "input", "example", "doc", "metadata", "meta", "raw_input", "request"),
-    *("model_input", "data", "item", "sample", "row", "record", "instance", "reference_outputs"),
-    *("reference", "test_case", "problem", "task", "extra", "extra_info", "reward_model"),
-}
+WEAK_GOLDS = ROLES["gold"][-4:]  # as often of a text
+BESIDE_GOLD = {*WORDS["gold_words"], *WORDS["beside_gold"]}
 ALIASES = {"completion": "response", "text": "response", "answer": "gold", "index": "id",
            "model": "run"}  # fmt: skip
-EXECUTED = ("executed", "exec_result", "execution_result", "program_output", "code_output",
-            "report")  # fmt: skip
-THINKING = ("reasoning", "reasoning_content", "thinking", "thought", "reasoning_text")
-NO_COLUMN = "-"  # --columns gold=-: the file has none
 BARE = re.compile(r"\s*[-+$]?[\d.,/]+%?\.?\s*\Z")  # a number and nothing else
 STEP = re.compile(r"\s*(?:#+ *|\**)?(?:step\s*)?\d+\s*[:.)]\D", re.I)  # "Step 1: ", "2. "
 ANSWER = re.compile(r"answer|boxed|####", re.I)
 VARIED = 0.7  # share of the most frequent number of steps
 SHORT = 40  # characters of an example
 EXAMPLES = 3  # rows in a message
-WORDS = ("true", "false", "True", "False", "correct", "incorrect", "wrong")  # as flags
-OF_REFERENCES = ("gold", "truth", "reference", "solution", "target")  # names of no model's text
+FLAG_WORDS = ("true", "false", "True", "False", "correct", "incorrect", "wrong")
 FEW = 5  # a column with at most a fifth as many distinct texts as another one has instructions
 ENOUGH = 4  # rows; fewer golds may be 0 and 1 by chance
 WORDY = 5  # words; a text with more is no answer alone
@@ -217,7 +164,7 @@ class Columns:
         model = model if isinstance(model, str) else run
         texts = [content] if isinstance(content, str) else texts_of(content)
         if failure is None and not texts:
-            failure = first_given(fields, ERRORS)
+            failure = first_given(fields, ROLES["error"])
         error = ""
         if failure is not None:
             has_text = bool(texts and any(texts)) and "error" not in self.named
@@ -246,13 +193,7 @@ class Columns:
             fault = f"has {len(texts):,} texts; at most {MOST_TEXTS:,} are read, write them as rows"
             return [Sample(number, run or UNNAMED, fault=fault)]
         first = UNNUMBERED if sample is None else sample_number(sample)
-        if len(texts) == 1 and isinstance(content, str) and not isinstance(flag, list):
-            return [Sample(number, run or default_run, texts[0], reference, first,
-                           Finish.UNKNOWN if finish is None else finish_of(finish), error, "",
-                           model, None if flag is None else parse_flag(flag))]  # fmt: skip
-        reasons = [finish] if finish is not None else []
-        if not reasons and not isinstance(content, str):
-            reasons = finish_reasons(content)
+        reasons = [finish] if finish is not None else finish_reasons(content)
         flags = flag if isinstance(flag, list) else [flag]
         if len(flags) != len(texts):  # one flag for several samples is that of their vote
             flags = [None] * len(texts)
@@ -293,7 +234,7 @@ def choose_columns(
     Raises InputError if it is not certain which column has the texts.
     """
     table = _Table(rows, file)
-    found = {role: table.find(name) for role, name in named.items() if name != NO_COLUMN}
+    found = {role: table.find(name) for role, name in named.items() if name != "-"}
     taken, is_weak = {column.path for column in found.values()}, False
     if "flag" in found:
         values = [each for each in table.cells[found["flag"]] if not isinstance(each, list)]
@@ -324,12 +265,14 @@ def choose_columns(
         )
     used = {path[0] for path in taken}
     others = {name: column for name, column in table.top.items() if column.path[0] not in used}
-    free = [each for each in table.cells if each.plain in THINKING and each.path not in taken]
+    free = [
+        each for each in table.cells if each.plain in WORDS["thinking"] and each.path not in taken
+    ]
     varied = (column.path[0] for name, column in others.items()
               if "sample" not in roles and name != "seed" and table.has_kinds(column))  # fmt: skip
     return Columns(
         roles, frozenset(named), is_weak, in_order,
-        executed=next((str(others[name]) for name in EXECUTED if name in others), ""),
+        executed=next((str(others[name]) for name in WORDS["executed"] if name in others), ""),
         selected=next((str(each) for each in others.values()
                        if table.is_selected(each, found["response"])), ""),
         thinking=next((each for each in free if any(map(texts_of, table.cells[each]))), None),
@@ -395,15 +338,12 @@ class _Table:
 
     def choose_text(self, taken: set[tuple[str, ...]]) -> tuple[Column, bool]:
         """Return the column of the texts, and whether its name is a weak one."""
-        tops = [[self.top[name] for name in names if name in self.top]
-                for names in (TEXTS, WEAK_TEXTS)]  # fmt: skip
-        inner = [[each for name in names for each in self.inner.get(name, ())]
-                 for names in (TEXTS, WEAK_TEXTS)]  # fmt: skip
-        inner[1] = [
-            each for each in inner[1] if each.parts[0] in TEXTS
-        ]  # LangSmith's outputs.answer
+        groups: list[list[Column]] = []
+        for names in (TEXTS, WEAK_TEXTS):
+            groups.append([self.top[name] for name in names if name in self.top])
+            groups.append([each for name in names for each in self.inner.get(name, ())
+                           if names is TEXTS or each.parts[0] in TEXTS])  # fmt: skip
         columns: list[Column] = []
-        groups = [tops[0], inner[0], tops[1], inner[1]]
         while groups and not columns:
             columns = [
                 each for each in groups.pop(0) if each.path not in taken
@@ -415,7 +355,7 @@ class _Table:
             texts = [each for each in columns if not self.are_golds(each)]
             if columns and not texts and not self.choose("gold", {*taken, columns[0].path}):
                 others = self.wordy_texts(*taken, columns[0].path)
-                if any(each.plain not in THINKING for each in others):
+                if any(each.plain not in WORDS["thinking"] for each in others):
                     columns = []  # it is rather the gold of one of these
             columns = texts or columns
             columns = [each for each in columns if each.plain in CHAT][:1] or columns
@@ -426,7 +366,7 @@ class _Table:
             return columns[0], is_weak and columns[0].plain not in ("code", "program", *CHAT)
         words = f"each of the columns {{}} of {self.file!r} may be the text; name the right one"
         if not columns:
-            errors = [value for name in ERRORS if name in self.top
+            errors = [value for name in ROLES["error"] if name in self.top
                       for value in self.cells[self.top[name]]]  # fmt: skip
             if any(error_text(value, False) for value in errors):
                 return Column(("response",)), False  # each request failed
@@ -434,13 +374,13 @@ class _Table:
                      "texts in {}")  # fmt: skip
             columns = [
                 column for column, values in self.cells.items()
-                if column.path not in taken and column.parts[-1] not in QUESTIONS[:5]
+                if column.path not in taken and column.parts[-1] not in ROLES["question"][:5]
                 and plain_name(column.path[0]) not in CHAT
                 and any(map(texts_of, values)) and not self.are_flags(column)
             ]  # fmt: skip
             columns = list(filter(self.is_wordy, columns)) or columns
             columns = sorted(columns, key=lambda each: any(
-                word in each.parts[-1] for word in OF_REFERENCES))[:8]  # fmt: skip
+                word in each.parts[-1] for word in WORDS["of_references"]))[:8]  # fmt: skip
         if not columns and (chat := next((name for name in CHAT if name in self.top), "")):
             raise InputError(
                 f"the chats in {str(self.top[chat])!r} of {self.file!r} do not end in a turn of "
@@ -552,8 +492,9 @@ class _Table:
         """Return other columns of texts that may be a model's."""
         used = {path[0] for path in taken}
         return [column for name, column in self.top.items()
-                if column.path[0] not in used and name not in QUESTIONS and self.is_wordy(column)
-                and not any(word in name for word in OF_REFERENCES)]  # fmt: skip
+                if column.path[0] not in used and name not in ROLES["question"]
+                and not any(word in name for word in WORDS["of_references"])
+                and self.is_wordy(column)]  # fmt: skip
 
     def is_selected(self, column: Column, samples: Column) -> bool:
         """Return whether a column has one of the several samples of each row."""
@@ -574,7 +515,9 @@ class _Table:
             flat += value if isinstance(value, list) else [value]
         if not flat or any(parse_flag(value) is None for value in flat):
             return False
-        return len(flat) >= ENOUGH or any(isinstance(each, bool) or each in WORDS for each in flat)
+        return len(flat) >= ENOUGH or any(
+            isinstance(each, bool) or each in FLAG_WORDS for each in flat
+        )
 
     def likely_roles(self, column: Column) -> list[str]:
         """Return the roles that a column's name or content speaks for, those by its name first."""
@@ -605,7 +548,7 @@ class _Table:
         if role == "gold":
             columns += [
                 column for name, column in self.top.items()
-                if not GOLD_WORDS.isdisjoint(words := name.split("_"))
+                if not set(WORDS["gold_words"]).isdisjoint(words := name.split("_"))
                 and BESIDE_GOLD.issuperset(words)
                 and column.path not in taken and self.are_readable(column)
             ]  # fmt: skip
@@ -614,7 +557,7 @@ class _Table:
                 each for name in ROLES[role] for each in self.inner.get(name, ())
                 if role == "flag" or (
                     not any(each.path[: len(path)] == path for path in taken)
-                    and ABOUT_PROBLEM.issuperset(each.parts[:-1])
+                    and {*WORDS["about_problem"]}.issuperset(each.parts[:-1])
                     and (role != "gold" or self.are_readable(each))
                 )
             ]  # fmt: skip

@@ -36,7 +36,7 @@ SERVER_CUTS = 0.9  # share of the limit on tokens; a shorter text was not cut by
 # The identity of a model on a server has an address; a local model is always the requested one.
 HAS_ADDRESS = re.compile(r" at https?://")
 # What servers append to the name of a model for the version that answered.
-SNAPSHOT = re.compile(r":.+|-(?:v?\d[\d.]*(?:-\d+)*(?:-preview)?|latest)")
+SNAPSHOT = re.compile(r"|:.+|-(?:v?\d[\d.]*(?:-\d+)*(?:-preview)?|latest)")
 FINISHES = {finish.value: finish for finish in Finish}
 
 
@@ -93,8 +93,7 @@ def results_of(folder: Path) -> dict[str, Any]:
 
 def dataset_of(path: Path) -> str | None:
     """Return the dataset of a run folder (or of a file in one), None if it is not recorded."""
-    dataset = manifest_of(path).get("dataset")
-    name = dataset.get("name") if isinstance(dataset, dict) else None
+    name = mapping(manifest_of(path).get("dataset")).get("name")
     return name if isinstance(name, str) else None
 
 
@@ -118,20 +117,19 @@ def other_models(identity: str, answered_by: Any) -> str:
     identity: of the model, from run.json. answered_by: answers by model name, from results.json. A
     dated snapshot ("gpt-4o-2024-08-06") or a path to the model counts as the model.
     """
-    name = identity.partition(" at ")[0].removesuffix(" with the calculator")
     if not isinstance(answered_by, Mapping) or not HAS_ADDRESS.search(identity):
         return ""
 
     def base(name: str) -> str:
         return name.lower().rstrip("/").rpartition("/")[2].removesuffix(".gguf")
 
-    others = []
-    for model, answers in answered_by.items():
-        rest = base(str(model)).removeprefix(base(name))
-        is_named = base(str(model)).startswith(base(name))
-        if not is_named or (rest and not SNAPSHOT.fullmatch(rest)):
-            others.append(f"{str(model)!r} ({answers} answers)")
-    return ", ".join(others)
+    asked = base(identity.partition(" at ")[0].removesuffix(" with the calculator"))
+    return ", ".join(
+        f"{str(model)!r} ({answers} answers)"
+        for model, answers in answered_by.items()
+        if not base(str(model)).startswith(asked)
+        or not SNAPSHOT.fullmatch(base(str(model)).removeprefix(asked))
+    )
 
 
 # completions.jsonl
@@ -181,13 +179,12 @@ def is_changed(fields: Mapping[str, Any]) -> bool:
 
 def from_fields(fields: Mapping[str, Any]) -> Completion | None:
     """Return the completion of a parsed line, None if it is not a row of a run folder."""
-    key, problem_id, sample = fields.get("key"), fields.get("problem_id"), fields.get("sample")
-    text, requests = fields.get("completion"), fields.get("requests")
-    deviations, seconds = fields.get("deviations"), fields.get("latency")
+    key, problem_id, sample, text = map(fields.get, ("key", "problem_id", "sample", "completion"))
     if not (isinstance(key, str) and isinstance(problem_id, str) and isinstance(text, str)):
         return None
     if isinstance(sample, bool) or not isinstance(sample, int):
         return None
+    requests, deviations, seconds = map(fields.get, ("requests", "deviations", "latency"))
     return Completion(
         key=key,
         problem_id=problem_id,

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from gradeschool.errors import InputError, require_packages
-from gradeschool.formats.values import rank_of_texts
+from gradeschool.formats.values import ROLES, rank_of_texts
 from gradeschool.scorer import clip
 
 
@@ -44,7 +44,7 @@ FORMATS = (
     "JSON lines, JSON, CSV, Excel, Parquet, Arrow, or a log of inspect, lm-eval, lighteval, HELM "
     "or OpenAI"
 )
-RUN_FIELDS = ("run", "run_name", "model", "model_name", "model_id", "generator", "llm", "engine")
+RUN_FIELDS = {*ROLES["run"][:8]}  # beside sheets that are runs, the others name no run
 # Raised for a damaged Excel file by openpyxl, zipfile and the XML parser (a SyntaxError).
 EXCEL_DAMAGE = (zlib.error, EOFError, OSError, ValueError, KeyError, IndexError,
                 TypeError, AttributeError, RuntimeError, SyntaxError)  # fmt: skip
@@ -56,7 +56,7 @@ LARGEST_LITERAL = 64 * 2**10  # characters of a CSV cell that is parsed as a lis
 LISTS = ('["', "['", "[{")  # how such a cell begins
 MOST_UNPACKED, LEAST_UNPACKED = 100, 2 * 2**20  # times and bytes; texts shrink to a third or tenth
 LARGEST_SHEET = 256 * 2**20  # bytes of an Excel file once unpacked
-OBJECTS = ("inputs", "outputs", "reference_outputs")  # columns of LangSmith that hold JSON
+OBJECTS = {"inputs", "outputs", "reference_outputs"}  # columns of LangSmith that hold JSON
 # In the names of lists and sheets that have the rows with one verdict.
 VERDICT = re.compile(
     r"(?:(?:in)?correct|right|wrong|pass(?:ed)?|success(?:es)?|fail(?:ed|ures?)?|bad|good|mistakes?"
@@ -110,13 +110,11 @@ def read_rows(path: Path) -> Generator[Row, None, None]:
         with _opened(path) as file:
             is_csv = _unpacked_suffix(path) in CSV
             rows = _csv_rows(file, path.name) if is_csv else _lines(file, str(path))
-            if path.suffix != ".gz":
-                yield from rows
-                return
-            packed: Any = file
+            packed: Any = file if path.suffix == ".gz" else None
             for row in rows:
-                size = packed.tell()
-                if size > max(LEAST_UNPACKED, MOST_UNPACKED * packed.fileobj.tell()):
+                if packed and packed.tell() > max(
+                    LEAST_UNPACKED, MOST_UNPACKED * packed.fileobj.tell()
+                ):
                     raise InputError(
                         f"{str(path)!r} unpacks to more than {MOST_UNPACKED} times its size; "
                         "unpack it, if all its rows are meant"
@@ -358,26 +356,28 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         reader = csv.reader(chain([header], lines), delimiter=separator, strict=True)
         columns = next(reader, [])
         _check_columns(columns, f"the CSV file {name!r}")
-        blank, objects = 0, [column for column in OBJECTS if column in columns]
+        blank, objects = 0, OBJECTS & {*columns}
         for number, cells in enumerate(reader, start=2):
             if not cells or (len(columns) > 1 and not any(cells)):
                 blank += 1
                 if blank > MOST_BLANK_LINES:
                     raise _too_blank(name)
                 continue
-            long = (len(cell) for cell in cells if len(cell) > LARGEST_LITERAL
-                    and cell[:2] in LISTS)  # fmt: skip
+            long = max((len(cell) for cell in cells if cell[:2] in LISTS), default=0)
             if len(cells) > len(columns) and any(cells[len(columns) :]):
                 yield Row(number, {}, "has more fields than the header; quote fields with commas")
-            elif length := next(long, 0):
-                fault = f"has a list of {length:,} characters in a cell; write its texts as rows"
+            elif long > LARGEST_LITERAL:
+                fault = f"has a list of {long:,} characters in a cell; write its texts as rows"
                 yield Row(number, {}, fault)
             else:
                 fields = dict(zip(columns, map(_csv_cell, cells), strict=False))
                 if "" in fields and not fields[""] and columns[0]:
                     del fields[""]  # commas at the end of each line
                 for column in objects:
-                    fields[column] = _json_object(fields.get(column))
+                    cell = fields.get(column)
+                    if isinstance(cell, str) and cell[:1] == "{" and len(cell) <= LARGEST_LITERAL:
+                        inside, fault = parse_line(cell.encode("utf-8", "surrogatepass"))
+                        fields[column] = cell if fault else inside
                 yield Row(number, fields)
     except UnicodeError:
         raise InputError(
@@ -407,14 +407,6 @@ def _csv_cell(cell: str) -> Any:
             continue
         if set(map(type, items)) in ({str}, {dict}):
             return items
-    return cell
-
-
-def _json_object(cell: Any) -> Any:
-    """Return the object that a cell holds as JSON, else the cell."""
-    if isinstance(cell, str) and cell[:1] == "{" and len(cell) <= LARGEST_LITERAL:
-        fields, fault = parse_line(cell.encode("utf-8", "surrogatepass"))
-        return cell if fault else fields
     return cell
 
 
@@ -461,9 +453,8 @@ def _excel_rows(path: Path) -> Iterator[Row]:
     import openpyxl
 
     try:
-        with path.open("rb") as file:
-            with ZipFile(file) as archive:
-                size = sum(member.file_size for member in archive.infolist())
+        with path.open("rb") as file, ZipFile(file) as archive:
+            size = sum(member.file_size for member in archive.infolist())
             if size > LARGEST_SHEET:
                 raise InputError(f"{str(path)!r} has {size} bytes once unpacked; save it as CSV")
             with closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book:
@@ -495,7 +486,7 @@ def _sheets_rows(book: Any, path: Path) -> Iterator[Row]:
         raise InputError(
             f"{str(path)!r} has only the rows of {read[0][0].title!r}; give a file with all rows"
         )
-    names_runs = len(read) > 1 and not divided and not names & {*RUN_FIELDS}
+    names_runs = len(read) > 1 and not divided and not names & RUN_FIELDS
     last = 0
     for sheet, header, columns in read:
         _check_columns(columns, f"the Excel file {str(path)!r}")
@@ -503,12 +494,10 @@ def _sheets_rows(book: Any, path: Path) -> Iterator[Row]:
         run = {"run": sheet.title} if names_runs else {}
         rows = sheet.iter_rows(min_row=header + 1, max_col=len(columns) or 1, values_only=True)
         for last, cells in enumerate(rows, start=first):
-            if any(cell is not None for cell in cells):
+            values = [cell if cell is None or isinstance(cell, str | int | float) else str(cell)
+                      for cell in cells]  # fmt: skip
+            if any(cell is not None for cell in values):
                 empty = 0
-                values = (
-                    cell if cell is None or isinstance(cell, str | int | float) else str(cell)
-                    for cell in cells
-                )
                 yield Row(last, dict(zip(columns, values, strict=False)) | run)
                 continue
             empty += 1  # openpyxl fills the gap before a row of a high number
@@ -534,42 +523,30 @@ def _arrow_rows(path: Path) -> Iterator[Row]:
     require_packages("reading Parquet and Arrow", "parquet", "pyarrow")
     import pyarrow as arrow
 
-    first = 1
+    number = 1
     try:
         for batch in _record_batches(path):
-            yield from _rows_of_batch(batch, first)
-            first += batch.num_rows
+            batch.validate(full=True)  # otherwise a damaged file may crash the process
+            step = ARROW_ROWS
+            if batch.nbytes > LARGEST_SLICE:
+                step = max(1, ARROW_ROWS * LARGEST_SLICE // batch.nbytes // 4)
+            for start in range(0, batch.num_rows, step):
+                part = batch.slice(start, step)
+                is_large = part.nbytes >= LARGEST_ROW
+                for place in range(part.num_rows if is_large else 1):
+                    rows = part.slice(place, 1) if is_large else part
+                    if rows.nbytes >= LARGEST_ROW:
+                        fault = f"has {rows.nbytes >> 20} MiB; split its texts"
+                        yield Row(number, {}, fault)
+                        number += 1
+                        continue
+                    for cells in zip(*map(_values, rows.columns), strict=True):
+                        yield Row(number, dict(zip(batch.schema.names, cells, strict=True)))
+                        number += 1
     except (arrow.ArrowException, OSError, struct.error, UnicodeDecodeError) as error:
         kind = "Parquet" if path.suffix == ".parquet" else "Arrow"
         reason = clip(str(error), 200)
         raise InputError(f"{str(path)!r} is not a readable {kind} file: {reason}") from error
-
-
-def _rows_of_batch(batch: Any, first: int) -> Iterator[Row]:
-    """Yield the rows of a record batch; first: the number of its first row.
-
-    Raises InputError for text that is not UTF-8.
-    """
-    batch.validate(full=True)  # otherwise a damaged file may crash the process
-    names = batch.schema.names
-    step = ARROW_ROWS
-    if batch.nbytes > LARGEST_SLICE:
-        step = max(1, ARROW_ROWS * LARGEST_SLICE // batch.nbytes // 4)
-    for start in range(0, batch.num_rows, step):
-        part = batch.slice(start, step)
-        rows = [part] if part.nbytes < LARGEST_ROW else [
-            part.slice(place, 1) for place in range(part.num_rows)
-        ]  # fmt: skip
-        number = first + start
-        for row in rows:
-            if row.nbytes >= LARGEST_ROW:
-                yield Row(number, {}, f"has {row.nbytes >> 20} MiB; split its texts")
-            else:
-                columns = [_values(column) for column in row.columns]
-                for place in range(row.num_rows):
-                    cells = [column[place] for column in columns]
-                    yield Row(number + place, dict(zip(names, cells, strict=True)))
-            number += row.num_rows
 
 
 def _record_batches(path: Path) -> Iterator[Any]:

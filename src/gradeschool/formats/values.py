@@ -3,47 +3,29 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from gradeschool.answers.numbers import normalize
 from gradeschool.formats.samples import UNNUMBERED, WHOLE
 from gradeschool.scorer import clip
 
-CHAT = ("messages", "conversation", "conversations", "chat", "dialogue", "turns")
-# The canonical names of texts, the better ones first; "answer" is known by its contents.
-TEXTS = (
-    *("response", "responses", "completion", "completions", "output", "outputs"),
-    *("generation", "generations", "generated_text", "generated_response"),
-    *("generated_answer", "generated_solution", "generated", "model_output"),
-    *("model_response", "model_answer", "model_prediction", "model_completion"),
-    *("model_solution", "llm_response", "llm_output", "llm_answer", "prediction"),
-    *("predictions", "predict", "predicted", "candidate", "candidates", "output_text", "resp"),
-    *("response_text", "raw_output", "raw_response", "full_response", "choices"),
-    *("actual_output", "assistant", "assistant_response", "reply", "sampled", "resps"),
-    *("prediction_text", "pred_text", "model_generation", "full_output"),
+# Names of columns by their role, and other names and words, from names.toml.
+_NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text("utf-8"))
+ROLES, WORDS = (
+    {name: tuple(words.split()) for name, words in _NAMES[table].items()}
+    for table in ("roles", "words")
 )
-WEAK_TEXTS = (
-    *("answer", "solution", "pred", "preds", "predicted_answer", "extracted_answer"),
-    *("text", "content", "result", "results", "code", "program", *CHAT),
-)
+CHAT, TEXTS, WEAK_TEXTS = WORDS["chat"], ROLES["response"], WORDS["weak_texts"]
+ROLES |= {"response": TEXTS + WEAK_TEXTS, "id": (*ROLES["id"], "")}
 PLAIN, CAMEL = re.compile(r"[^0-9a-z]+"), re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-INNER = ("text", "content", "generated_text", "completion", "response", "output", "message",
-         "output_text", "answer", "choices", "candidates", "turns", "parts")  # fmt: skip
 FINISH_KEYS = ("finish_reason", "finishReason", "stop_reason")
 USERS, ANSWERERS = ("user", "human", "HUMAN"), ("assistant", "gpt", "bot", "BOT", "model")
 NO_ERROR = ("", "none", "null", "nan", "false")
-FLAGS = {
-    **dict.fromkeys(
-        ("true", "t", "correct", "right", "yes", "y", "c", "pass", "passed", "1", "1.0"), True
-    ),
-    **dict.fromkeys("✅✔✓", True),
-    **dict.fromkeys("❌✘✗", False),
-    **dict.fromkeys(
-        ("false", "f", "incorrect", "wrong", "no", "n", "i", "fail", "failed", "0", "0.0"), False
-    ),
-}  # fmt: skip
+FLAGS = dict.fromkeys(WORDS["right"], True) | dict.fromkeys(WORDS["wrong"], False)
 DEEPEST = 12  # levels of lists and objects around a text
 SERVICE_FAILURE = "the text is a failure of a service: "
 LONGEST_FAILURE = 1500  # characters
@@ -108,7 +90,7 @@ def texts_of(value: Any, depth: int = 0) -> list[str] | None:
         message = value.get("message")
         if isinstance(message, Mapping) and message.get("content", "") is None:
             return [""]  # cut while it was thinking, or a tool call
-        inner = first_given(value, INNER)
+        inner = first_given(value, WORDS["inner"])
         if inner is not None and inner is value.get("parts"):  # Gemini's: parts of one message
             text = text_of(inner)
             return None if text is None else [text]
@@ -150,7 +132,7 @@ def finish_reasons(value: Any, depth: int = 0) -> list[object]:
     reason = first_given(value, FINISH_KEYS)
     if reason is not None:
         return [reason]
-    inside = (finish_reasons(value.get(name), depth + 1) for name in INNER)
+    inside = (finish_reasons(value.get(name), depth + 1) for name in WORDS["inner"])
     return next(filter(None, inside), [])
 
 

@@ -11,13 +11,12 @@ from typing import Any
 from gradeschool.datasets.fresh.story import (
     ATOM,
     COLOR_WORDS,
-    CRATES,
-    HOLDERS,
     HOME,
     KEPT,
     MADE,
-    PACKING,
     SMALL,
+    TABLES,
+    THINGS,
     WEEK,
     WORDS,
     Noun,
@@ -82,14 +81,13 @@ def ages(story: Story) -> None:
         story.require(asked == "before" or oldest + k.value <= OLDEST)
 
 
-GAMES = (("game", "points", 10, 60), ("test", "points", 50, 100), ("round", "points", 5, 40))
 ORDER = ("first", "second", "third", "fourth", "fifth")
 
 
 def averages(story: Story) -> None:
     """Write a problem about results and their average."""
     chance = story.chance
-    game, points, low, high = chance.pick(GAMES)
+    game, points, low, high = chance.pick(TABLES["averages"])
     most = high if game == "test" else 0
     story.cast.update(A=story.person(), game=game, points=points)
     if chance.hit(0.4):
@@ -153,8 +151,8 @@ def collection(story: Story) -> None:
     """Write a problem about a person's collection."""
     chance = story.chance
     item = chance.pick(KEPT)
-    story.cast.update(A=story.person(), item=item, box=chance.pick(HOLDERS),
-                      crate=chance.pick(CRATES))  # fmt: skip
+    story.cast.update(A=story.person(), item=item, box=chance.pick(THINGS["holders"]),
+                      crate=chance.pick(THINGS["crates"]))  # fmt: skip
     ending = "how many"
     if story.size > 2 or chance.hit(0.5):
         ending = chance.pick((ending, ending, "packed", "shared", "wanted", "sold", "ended"))
@@ -209,7 +207,7 @@ def comparison(story: Story) -> None:
         subjects = WEEK[chance.below(3) :]
         story.cast.update(P=story.person(), act=chance.pick(("sell", "count", "make", "pack")))
         item = chance.pick(MADE)
-    story.cast.update(item=item, crate=chance.pick(PACKING))
+    story.cast.update(item=item, crate=chance.pick(THINGS["packing"]))
     count = min(max(2, story.size - chance.below(2)), 5)
     first = round_number(story, 6, 60)
     story.say(f"{frame} first", B=subjects[0], n=first)
@@ -265,17 +263,6 @@ def _related(story: Story, frame: str, subject: Any, known: list[Compared]) -> Q
     return story.step(story.sentences[f"{frame} step"].wordings[0], value, B=subject)
 
 
-# The place, the people in it, the first division, rooms, what the people do.
-GROUPS = (
-    ("in a school", "students", ("girls", "boys"), "classes",
-     "walk to school, play football, have a pet, like math, wear glasses"),
-    ("in a camp", "children", ("girls", "boys"), "tents",
-     "can swim, have a bike, play tennis, like to sing, wear hats"),
-    ("in a company", "workers", ("women", "men"), "teams",
-     "drive to work, work at night, have children, drink coffee, wear glasses"),
-    ("at a party", "guests", ("adults", "children"), "rooms",
-     "drink tea, like to dance, eat cake, play a game, wear hats"),
-)  # fmt: skip
 THERE_ARE = "There are {=} {group}."
 
 
@@ -283,7 +270,7 @@ def groups(story: Story) -> None:
     """Write a problem about a group and its parts."""
     chance = story.chance
     story.past = story.connected = False
-    where, who, (a, b), rooms, usual = chance.pick(GROUPS)
+    where, who, a, b, rooms, usual = chance.pick(TABLES["groups"])
     story.cast.update(where=where, who=who, rooms=rooms, a=a, b=b)
     whole, name = _groups_start(story)
     acts: list[str] = []
@@ -377,29 +364,18 @@ def ratios(story: Story) -> None:
         story.ask(name, values[side], kind=kinds[side])
 
 
-# Of a recipe: the unit, the ingredient, its packaging, its amount as it is drawn.
-Ingredient = tuple[str, str, str, str]
-INGREDIENTS: tuple[Ingredient, ...] = (
-    ("cup", "flour", "bag", "2-9w"), ("cup", "sugar", "bag", "2-6w"),
-    ("cup", "milk", "bottle", "2-6w"), ("", "eggs", "box", "2-8w"),
-    ("gram", "butter", "pack", "40-150/10"), ("", "apples", "bag", "3-9w"),
-)  # fmt: skip
-BAKED = (Noun("cookie", "cookies"), Noun("muffin", "muffins"), Noun("roll", "rolls"),
-         Noun("cupcake", "cupcakes"))  # fmt: skip
-
-
 def recipes(story: Story) -> None:
     """Write a problem about baking from a recipe."""
     chance = story.chance
-    main, second = chance.sample(INGREDIENTS, 2)
+    main, second = chance.sample(TABLES["recipes"], 2)
     stuff, other = (
         Noun(f"{unit} of {what}", f"{unit}s of {what}") if unit else Noun(what[:-1], what)
         for unit, what, *_ in (main, second)
     )
     unit, what, one, amount = main
     many = "boxes" if one == "box" else f"{one}s"
-    story.cast.update(A=story.person(), item=chance.pick(BAKED), stuff=stuff, other=other,
-                      pack=Noun(f"{one} of {what}", f"{many} of {what}"),
+    story.cast.update(A=story.person(), item=chance.pick(THINGS["from_recipes"]), stuff=stuff,
+                      other=other, pack=Noun(f"{one} of {what}", f"{many} of {what}"),
                       holder=Noun(one, many))  # fmt: skip
     by = 10 if unit == "gram" else 1  # grams are round
     n, k = story.draw("6-24/2,4,6 per recipe"), story.draw(f"{amount} each")

@@ -24,6 +24,7 @@ import hashlib
 import operator
 import random
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -177,37 +178,37 @@ class Noun(NamedTuple):
     high: int = 9
 
 
-WOMEN = "Mia Anna Sara Lucy Emma Nora Zoe Amina Rosa Priya Julia Grace Hana Leila Eva Maya"
-MEN = "Ben Tom Omar Luis Jack Noah Ravi Sam Peter Ivan Kofi David Hugo Marco Adam Felix"
+_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("ascii"))
+TABLES: dict[str, Any] = _WORDS["tables"]
 PEOPLE = tuple(
     Person(name, *pronouns)
-    for names, pronouns in ((WOMEN, ("she", "her", "her")), (MEN, ("he", "him", "his")))
-    for name in names.split()
+    for kind, pronouns in (("women", ("she", "her", "her")), ("men", ("he", "him", "his")))
+    for name in _WORDS[kind].split()
 )
+PLACES, COLOR_WORDS, WEEK, WORDS = (
+    tuple(_WORDS[name].split()) for name in ("places", "colors", "week", "numbers")
+)
+VERBS = {base: (base, present, past, past)
+         for base, present, past in map(str.split, _WORDS["verbs"].split(","))}  # fmt: skip
+VERBS["be"] = "are", "is", "were", "was"
 
 
-def _nouns(text: str, low: int, high: int) -> tuple[Noun, ...]:
-    """Parse "pencil box/boxes"; without a plural, an s is added."""
-    pairs = (word.partition("/") for word in text.split())
-    return tuple(Noun(word, plural or f"{word}s", low, high) for word, _, plural in pairs)
+def noun(word: str, low: int = 2, high: int = 9) -> Noun:
+    """Return "box/boxes" as a thing; without a plural, an s is added."""
+    singular, _, plural = word.partition("/")
+    return Noun(singular, plural or f"{singular}s", low, high)
 
 
-SMALL = _nouns("sticker marble card shell stamp button bead coin", 1, 1)
-SCHOOL = _nouns("pencil pen notebook eraser marker folder", 2, 6)
-FRUIT = _nouns("apple orange pear peach/peaches lemon plum", 1, 3)
-BAKED = _nouns("cookie muffin cupcake roll pie cake", 2, 9)
-CLOTHES = _nouns("shirt hat scarf/scarves jacket sweater", 9, 40)
-HOME = _nouns("cup plate bowl lamp candle blanket", 4, 30)
-TOYS = _nouns("doll kite puzzle balloon book ball", 3, 15)
+THINGS = {
+    name: tuple(noun(word, low, high) for word in words.split())
+    for name, (words, low, high) in _WORDS["things"].items()
+}
+SMALL, SCHOOL, FRUIT, BAKED, CLOTHES, HOME, TOYS = (
+    THINGS[name] for name in ("small", "school", "fruit", "baked", "clothes", "home", "toys")
+)
 KEPT = SMALL + SCHOOL[:4] + FRUIT + BAKED[:4] + TOYS
 SOLD = SCHOOL + BAKED + CLOTHES + HOME + TOYS
 MADE = BAKED + CLOTHES[:3] + HOME + TOYS[:4]
-HOLDERS = _nouns("box/boxes bag pack", 1, 1)
-PACKING = _nouns("box/boxes bag crate", 1, 1)
-CRATES = _nouns("tray basket jar crate", 1, 1)
-PLACES = ("school", "library", "park", "market", "beach", "museum", "station")
-COLOR_WORDS = ("red", "blue", "green", "yellow", "white", "black")
-WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 DRAW = re.compile(
     r"(?P<money>\$?)(?P<more>(?:now\+)?)(?P<low>\d+)-(?P<high>\d+)(?:/(?P<by>[\d,]+))?"
@@ -220,24 +221,6 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 START = re.compile(r"(^|[.?] )([a-z]|[0-9]+ )")
 Wordings = tuple[str, ...]
 FIELD = re.compile(r"\{([^{}]+)\}")
-WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-         "eleven", "twelve")  # fmt: skip
-# Plural present, singular present, past.
-FORMS = """
-    bring brings brought, buy buys bought, collect collects collected, come comes came,
-    cost costs cost, count counts counted, cycle cycles cycled, do does did, drive drives drove,
-    earn earns earned, eat eats ate, fill fills filled, find finds found, get gets got,
-    give gives gave, go goes went, have has had, hold holds held, keep keeps kept,
-    last lasts lasted, learn learns learned, leave leaves left, live lives lived,
-    lose loses lost, make makes made, need needs needed, own owns owned, pack packs packed,
-    pay pays paid, pick picks picked, plant plants planted, play plays played, put puts put,
-    read reads read, ride rides rode, run runs ran, save saves saved, sell sells sold,
-    share shares shared, spend spends spent, start starts started, take takes took,
-    use uses used, walk walks walked, want wants wanted, work works worked, write writes wrote
-"""
-VERBS = {base: (base, present, past, past)
-         for base, present, past in map(str.split, FORMS.split(","))}  # fmt: skip
-VERBS["be"] = "are", "is", "were", "was"
 
 
 class Sentence(NamedTuple):
@@ -592,20 +575,7 @@ class Story:
         return f"{family}:{'|'.join(map(signature, trees))}"
 
 
-# How a fraction is written in words: (numerator, denominator).
-SPOKEN = {
-    (1, 2): "half", (1, 3): "a third", (2, 3): "two thirds", (1, 4): "a quarter",
-    (3, 4): "three quarters", (1, 5): "a fifth", (2, 5): "two fifths", (3, 5): "three fifths",
-}  # fmt: skip
-# Facts that have nothing to do with a question: from, to, wordings.
-ASIDES = (
-    (8, 40, "{A} {~be} {n} years old."),
-    (2, 30, "{A} {~live} {n} miles from the {near}."),
-    (2, 30, "{A.his} house {~be} {n} miles from the {near}."),
-    (3, 12, "{A} {~have} {n} cousins."),
-    (5, 60, "{A} {~have} {n} photos of animals."),
-    (3, 9, "There {~~be} {n} people in {A.his} family."),
-)
+SPOKEN = {(top, bottom): words for top, bottom, words in _WORDS["fractions"]}
 DOZENS = {12: "a dozen", 24: "two dozen", 36: "three dozen"}
 PERCENTS = (10, 20, 25, 30, 40, 50, 60, 75, 80)
 WIDE_PERCENTS = (5, 15, 35, 45, 55, 65, 70, 85, 90)
@@ -679,7 +649,7 @@ def listed(names: Sequence[str]) -> str:
 
 def aside(story: Story) -> None:
     """Add a fact about the person {A} that has nothing to do with the question."""
-    low, high, wording = story.chance.pick(ASIDES)
+    low, high, wording = story.chance.pick(_WORDS["asides"])
     n = story.state(story.chance.between(low, high), "aside")
     story.distractors += 1
     story.say((wording,), at="fact", alone=True, n=n, near=story.chance.pick(PLACES))

@@ -11,17 +11,18 @@ from gradeschool.datasets.fresh.story import (
     CLOTHES,
     FRUIT,
     HOME,
-    PACKING,
     SMALL,
     SOLD,
+    TABLES,
+    THINGS,
     TOYS,
     WIDE,
-    Noun,
     Quantity,
     Story,
     constant,
     leaf,
     listed,
+    noun,
     share,
     times,
 )
@@ -89,14 +90,11 @@ def shopping(story: Story) -> None:
     story.ask(asked, total, **values)
 
 
-BUYING_PLACES = ("museum", "zoo", "theater", "circus", "pool")
-
-
 def tickets(story: Story) -> None:
     """Write a problem about a place with visitors."""
     chance = story.chance
     story.past = story.connected = False
-    story.cast["place"] = chance.pick(BUYING_PLACES)
+    story.cast["place"] = chance.pick(TABLES["tickets"])
     p = story.draw("$6-30/1,2,4,5 adult")
     priced, k = chance.pick(("prices", "price part", "price less")), p
     if priced == "prices":
@@ -130,15 +128,10 @@ def tickets(story: Story) -> None:
     story.ask("left" if used else "total", money)
 
 
-EARNING_PLACES = ("a shop", "a bakery", "a library", "a farm", "a museum", "a school")
-WAGES_GOALS = (("a bike", 90, 400), ("a phone", 150, 600), ("a table", 80, 300),
-               ("a guitar", 100, 400), ("a tent", 60, 250), ("a camera", 120, 500))  # fmt: skip
-
-
 def wages(story: Story) -> None:
     """Write a problem about a person's wages and what they are spent on."""
     chance = story.chance
-    story.cast.update(A=story.person(), place=chance.pick(EARNING_PLACES))
+    story.cast.update(A=story.person(), place=chance.pick(TABLES["wages"]))
     rate = story.turn("rate")
     kind = ("daily", "weekly", "two days", "longer")[chance.below(4) if story.size > 2 else 0]
     h = story.draw("3-8<12w hours")
@@ -163,20 +156,17 @@ def wages(story: Story) -> None:
     )
     what, thing, k = "the rest of the money" if spent else "this money", "", money
     if asked == "goal":
-        thing, low, high = chance.pick(WAGES_GOALS)
+        thing, low, high = chance.pick(TABLES["wages_goals"])
         k = story.state(money.value + chance.between(5, 120), "goal", money=True)
         if not low <= k.value <= (WIDE * high if story.wide else high):
             asked = unspent
     story.ask(asked, money, k=k, thing=thing, what=what)
 
 
-SAVINGS_GOALS = ("a bike", "a phone", "a guitar", "a tent", "a camera", "a watch")
-
-
 def savings(story: Story) -> None:
     """Write a problem about a person's savings."""
     chance = story.chance
-    story.cast.update(A=story.person(), thing=chance.pick(SAVINGS_GOALS))
+    story.cast.update(A=story.person(), thing=chance.pick(TABLES["savings"]))
     givers = chance.shuffled(("mother", "aunt", "uncle"))
     money = story.turn("has")
     w, k = story.draw("3-10w weeks"), story.draw("$8-40 weekly")
@@ -209,16 +199,12 @@ def savings(story: Story) -> None:
     story.ask(asked, money, k=k, m=m)
 
 
-MAKERS = (("factory", Noun("machine", "machines")), ("workshop", Noun("worker", "workers")),
-          ("company", Noun("robot", "robots")))  # fmt: skip
-
-
 def production(story: Story) -> None:
     """Write a problem about a place where things are made."""
     chance = story.chance
-    place, maker = chance.pick(MAKERS)
-    story.cast.update(place=place, maker=maker, item=chance.pick(CLOTHES + HOME + TOYS),
-                      rest="all the", crate=chance.pick(PACKING))  # fmt: skip
+    place, maker = chance.pick(TABLES["production"])
+    story.cast.update(place=place, maker=noun(maker), item=chance.pick(CLOTHES + HOME + TOYS),
+                      rest="all the", crate=chance.pick(THINGS["packing"]))  # fmt: skip
     kind, m = chance.below(4), story.draw("4-20 rate")
     kind = 0 if story.size < 4 else min(kind, 2)
     hourly = story.turn(("one", "kinds", "have")[kind], now=m, m=m)
@@ -262,8 +248,7 @@ def harvest(story: Story) -> None:
     """Write a problem about a farm with fruit."""
     chance = story.chance
     story.past = story.connected = False
-    crates = (Noun("box", "boxes"), Noun("basket", "baskets"), Noun("crate", "crates"))
-    story.cast.update(item=chance.pick(FRUIT), crate=chance.pick(crates))
+    story.cast.update(item=chance.pick(FRUIT), crate=chance.pick(THINGS["farm_crates"]))
     if chance.hit(0.3):
         fruit = story.turn("pickers")
     else:
@@ -296,25 +281,12 @@ def harvest(story: Story) -> None:
     story.ask("how much", fruit, p=p)
 
 
-# Units, number of small ones in a large one, the thing, how a person gets it, what it is used for,
-# the step of the amounts in small units, the range of the amount for one piece.
-MEASURES = (
-    ("meters", "centimeters", 100, "ribbon", "have", "bow", "bows", 5, 20, 80),
-    ("meters", "centimeters", 100, "rope", "buy", "piece", "pieces", 10, 30, 150),
-    ("feet", "inches", 12, "wood", "have", "shelf", "shelves", 2, 8, 30),
-    ("kilograms", "grams", 1000, "rice", "have", "meal", "meals", 50, 150, 600),
-    ("kilograms", "grams", 1000, "flour", "buy", "cake", "cakes", 50, 200, 800),
-    ("liters", "milliliters", 1000, "juice", "make", "glass", "glasses", 50, 150, 400),
-    ("liters", "milliliters", 1000, "paint", "buy", "chair", "chairs", 50, 100, 500),
-    ("hours", "minutes", 60, "free time", "have", "game", "games", 5, 10, 45),
-)
-
-
 def measures(story: Story) -> None:
     """Write a problem about a thing that is measured in two units."""
     chance = story.chance
     story.past = False
-    large, unit, factor, stuff, act, piece, pieces, by, low, high = chance.pick(MEASURES)
+    row = chance.pick(TABLES["measures"])
+    large, unit, factor, stuff, act, piece, pieces, by, low, high = row
     story.cast.update(large=large, small=unit, stuff=stuff, act=act, piece=piece, pieces=pieces,
                       A=story.person(), B=story.person())  # fmt: skip
     timed = factor == 60
@@ -352,14 +324,11 @@ def measures(story: Story) -> None:
         story.ask(name, small, k=k)
 
 
-TANKS = (("tank", 5, 40), ("pool", 10, 60), ("barrel", 2, 15))
-
-
 def tanks(story: Story) -> None:
     """Write a problem about a tank of water."""
     chance = story.chance
     story.past = False
-    tank, low, high = chance.pick(TANKS)
+    tank, low, high = chance.pick(TABLES["tanks"])
     story.cast.update(A=story.person(), tank=tank)
     room: Quantity | None = None
     if chance.hit(0.6):
@@ -395,19 +364,11 @@ def tanks(story: Story) -> None:
         story.ask("empty", water, low=low)
 
 
-TASKS = (
-    ("read", "a book", Noun("page", "pages"), 100, 400, 8, 40),
-    ("write", "a report", Noun("page", "pages"), 40, 120, 2, 9),
-    ("do", "a workbook", Noun("task", "tasks"), 80, 300, 5, 25),
-    ("learn", "a list", Noun("word", "words"), 60, 300, 5, 25),
-)
-
-
 def reading(story: Story) -> None:
     """Write a problem about a person who reads or writes page by page."""
     chance = story.chance
-    act, thing, unit, low, high, slow, fast = chance.pick(TASKS)
-    story.cast.update(A=story.person(), act=act, thing=thing, unit=unit)
+    act, thing, unit, low, high, slow, fast = chance.pick(TABLES["reading"])
+    story.cast.update(A=story.person(), act=act, thing=thing, unit=noun(unit))
     n = story.turn("begin", low=low, high=high)
     k, d = story.draw(f"{slow}-{fast} rate"), story.draw("2-7w days")
     remaining = story.turn("daily", now=n, k=k, d=d)
@@ -420,15 +381,10 @@ def reading(story: Story) -> None:
     story.ask(asked if story.steps_left > 0 else "left", remaining, slow=slow, fast=2 * fast)
 
 
-# Ways to travel: the verb, the range of speeds, whether it burns fuel.
-WAYS = (("drive", 30, 70, True), ("drive", 30, 70, True), ("cycle", 6, 18, False),
-        ("walk", 2, 5, False), ("run", 5, 9, False))  # fmt: skip
-
-
 def trips(story: Story) -> None:
     """Write a problem about a trip in stages."""
     chance = story.chance
-    verb, low, high, fuel = chance.pick(WAYS)
+    verb, low, high, fuel = chance.pick(TABLES["trips"])
     story.cast.update(A=story.person(), act=verb)
     if chance.hit(0.25):
         story.say("start")
