@@ -30,7 +30,7 @@ import pytest
 
 import gradeschool
 from gradeschool import protocols
-from gradeschool.protocols.registry import protocols_of, scorers_of
+from gradeschool.protocols.registry import entries_of
 from tests.peers.golden import rows_of
 from tests.peers.views import View, view
 from tests.support.command import run_script
@@ -184,7 +184,9 @@ def test_the_protocol_of_the_guide_works_as_written(
     monkeypatch.setattr(protocols, "__path__", [*protocols.__path__, str(folder)])
     with patch.dict(sys.modules):  # nothing of it stays for other tests
         package: Any = importlib.import_module("gradeschool.protocols.riddles")
-    (scorer,), (protocol,) = scorers_of(package).values(), protocols_of(package).values()
+    (scorer,), (protocol,) = (
+        entries_of(package, kind).values() for kind in ("SCORERS", "PROTOCOLS")
+    )
     assert protocol.scorers == (scorer.name,)
     assert "Probe question" in protocol.example_prompt().messages[0].content
     rows = rows_of(folder / "riddles" / "golden.jsonl")

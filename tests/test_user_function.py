@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.worker import Call, CallResult, UserFunction
+from gradeschool.worker import Call, UserFunction
 from tests.support import scorers
 
 PATIENCE = 120  # seconds, on a busy machine
@@ -37,8 +37,10 @@ def started() -> Iterator[Callable[..., UserFunction]]:
 Start = Callable[..., UserFunction]
 
 
-def scores(replies: list[CallResult]) -> list[float | None]:
-    return [reply.score for reply in replies]
+def scores(
+    target: UserFunction, rows: Sequence[tuple[str, str, Problem | None]], call: Call | None = None
+) -> list[float | None]:
+    return [target.reply(*row, call).score for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_functions_are_called_by_their_signature(
 ) -> None:
     target = started(function)
     assert call in target.calls()
-    right, wrong = scores(target.replies([RIGHT, WRONG], call))
+    right, wrong = scores(target, [RIGHT, WRONG], call)
     assert right is not None
     assert wrong is not None
     assert right > wrong
@@ -75,8 +77,8 @@ def test_a_function_may_return_the_answer_as_text(started: Start, tmp_path: Path
         "def g(completion, gold): return float('nan')\n"
     )
     problem = Problem("3", "How many? ", "18", "#### 18")
-    assert started(f"{file}:f").replies([("18", "18", problem)])[0].text == "How many? 18"
-    (reply,) = started(f"{file}:g").replies([RIGHT])
+    assert started(f"{file}:f").reply("18", "18", problem).text == "How many? 18"
+    reply = started(f"{file}:g").reply(*RIGHT)
     assert (reply.score, reply.text, reply.shown) == (None, None, "nan")
 
 
@@ -95,12 +97,12 @@ def test_a_function_may_return_the_answer_as_text(started: Start, tmp_path: Path
 def test_a_function_that_harms_its_process_costs_one_row(
     function: Callable[..., object], message: str, hung: bool, started: Start
 ) -> None:
-    rows = [("#### 7", "7", None), (scorers.LONG_RUN, "9", None), RIGHT, WRONG, ("8", "8", None)]
-    replies = started(function, wall=2).replies(rows)
-    assert replies[0].score == 1.0
-    assert message in replies[1].raised
-    assert replies[1].hung is hung
-    assert scores(replies[2:]) == [1.0, 0.0, 1.0]
+    target = started(function, wall=2)
+    assert scores(target, [("#### 7", "7", None)]) == [1.0]
+    harmed = target.reply(scorers.LONG_RUN, "9", None)
+    assert message in harmed.raised
+    assert harmed.hung is hung
+    assert scores(target, [RIGHT, WRONG, ("8", "8", None)]) == [1.0, 0.0, 1.0]
 
 
 class Process(NamedTuple):
@@ -133,7 +135,7 @@ def test_a_function_with_processes_leaves_none_behind(function: Callable[..., ob
     start, earlier = time.monotonic(), children()
     target = UserFunction(function)
     rows = [(f"#### {gold}", str(gold), None) for gold in range(8)]
-    assert scores(target.replies([*rows, WRONG])) == [1.0] * 8 + [0.0]
+    assert scores(target, [*rows, WRONG]) == [1.0] * 8 + [0.0]
     groups = children() - earlier
     assert len(groups) == 1
     target.stop()
@@ -146,7 +148,7 @@ def test_a_function_with_processes_leaves_none_behind(function: Callable[..., ob
 def test_a_process_that_outlives_its_parent_is_killed(tmp_path: Path) -> None:
     note, start = tmp_path / "process", time.monotonic()
     target = UserFunction(scorers.forks_for_ever)
-    (reply,) = target.replies([(str(note), "18", None)])
+    reply = target.reply(str(note), "18", None)
     assert "exit status 7" in reply.raised
     while int(note.read_text()) in {process.number for process in running()}:
         assert time.monotonic() - start < PATIENCE
@@ -169,7 +171,8 @@ def test_a_module_that_calls_gradeschool_when_imported_is_refused(tmp_path: Path
 SLEEPS = """
 from gradeschool.worker import UserFunction
 from tests.support import scorers
-UserFunction(scorers.sleeps).replies([("#### 7", "7", None), (scorers.LONG_RUN, "9", None)])
+function = UserFunction(scorers.sleeps)
+function.reply("#### 7", "7", None), function.reply(scorers.LONG_RUN, "9", None)
 """
 
 

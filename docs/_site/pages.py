@@ -120,6 +120,7 @@ def _harness_page(package: ModuleType) -> str:
     sample = load_dataset("sample").problems
     protocols = sorted(entries_of(package, "PROTOCOLS").values(), key=lambda one: one.name)
     scorers = sorted(entries_of(package, "SCORERS").values(), key=lambda one: one.name)
+    votes = entries_of(package, "VOTES").values()
     return _join(
         f"# {harness(package)}",
         _plain(doc),
@@ -127,11 +128,11 @@ def _harness_page(package: ModuleType) -> str:
         *(_protocol(one, describe_protocol(one), sample) for one in protocols),
         *(["## Scorers"] if scorers else []),
         *(_scorer(describe_scorer(one.name)) for one in scorers),
-        *(["## Votes"] if getattr(package, "VOTES", ()) else []),
+        *(["## Votes"] if votes else []),
         *(
             f"`{vote.name}`: {vote.summary}. The first {vote.voters} samples of a problem vote; "
             f"{vote.source}. Part of {', '.join(describe_vote(vote)['protocols'])}."
-            for vote in getattr(package, "VOTES", ())
+            for vote in votes
         ),
         "## Where it comes from",
         _source(package),

@@ -351,30 +351,25 @@ class UserFunction:
                 raise InputError(f"{self.name!r} cannot be called: {reason}") from None
         return self._calls
 
-    def replies(
-        self, rows: Sequence[tuple[str, str, Problem | None]], call: Call | None = None
-    ) -> list[CallResult]:
-        """Return the reply for each (completion, gold, problem), called as `call` says.
+    def reply(
+        self, completion: str, gold: str, problem: Problem | None, call: Call | None = None
+    ) -> CallResult:
+        """Return the reply for a completion, called as `call` says.
 
         Without `call`, the first way that fits the signature. Raises InputError as `calls`.
         """
-        way, replies = call or self.calls()[0], []
-        for completion, gold, problem in rows:
-            fields = problem and [
-                *(problem.id, problem.question, problem.gold, problem.solution),
-                dict(problem.meta),
-            ]
-            try:
-                answer = self._child.call(self._place, (completion, gold, fields, way))
-            except WorkerFailure as end:
-                replies.append(CallResult(raised=str(end), hung=end.timed_out, lost=end.lost))
-                continue
-            match answer:
-                case [float() | None, str() | None, str(), str(), float()]:
-                    replies.append(CallResult(*answer))
-                case _:
-                    replies.append(CallResult(raised=FOREIGN_LINE))
-        return replies
+        way = call or self.calls()[0]
+        fields = problem and [
+            *(problem.id, problem.question, problem.gold, problem.solution), dict(problem.meta)
+        ]  # fmt: skip
+        try:
+            answer = self._child.call(self._place, (completion, gold, fields, way))
+        except WorkerFailure as end:
+            return CallResult(raised=str(end), hung=end.timed_out, lost=end.lost)
+        match answer:
+            case [float() | None, str() | None, str(), str(), float()]:
+                return CallResult(*answer)
+        return CallResult(raised=FOREIGN_LINE)
 
     def stop(self) -> None:
         """End the child process; the next call starts another."""

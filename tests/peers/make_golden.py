@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.problem import Problem
-from gradeschool.protocols.registry import get_scorer, packages
-from gradeschool.protocols.registry import scorers_of as scorers_in
+from gradeschool.protocols.registry import entries_of, get_scorer, packages
 from tests.peers.compare import request
 from tests.peers.golden import LONGEST_READ, NAME, PACKAGES, package_folders, rows_of, text_of
 from tests.peers.install import missing
@@ -32,7 +31,7 @@ OF_LIBRARIES = "library_"
 def scorers_of(package: str) -> list[str]:
     """Return the names of a package's scorers."""
     modules = {module.__name__.rpartition(".")[2]: module for module in packages()}
-    return sorted(scorers_in(modules[package]))
+    return sorted(entries_of(modules[package], "SCORERS"))
 
 
 def fill(row: Row, name: str, answer: Any, source: str) -> None:

@@ -293,8 +293,7 @@ class AuditedScorer:
             if self.given_up:
                 fresh |= dict.fromkeys(batch, NOT_CALLED)
                 continue
-            rows = [(question.completion, question.gold, None) for question in batch]
-            replies = self.function.replies(rows, self.call)
+            replies = [self.function.reply(*question, None, self.call) for question in batch]
             self.returns_text |= any(reply.text for reply in replies)
             replies = [_read_reply(reply, question, self.returns_text)
                        for reply, question in zip(replies, batch, strict=True)]  # fmt: skip
@@ -311,8 +310,8 @@ class AuditedScorer:
 
     def reply(self, question: Question) -> CallResult:
         """Return the reply to one question, even if calls were given up before."""
-        (reply,) = self.function.replies([(*question, None)], self.call)
         self.questions += 1
+        reply = self.function.reply(*question, None, self.call)
         return _read_reply(reply, question, self.returns_text)
 
 

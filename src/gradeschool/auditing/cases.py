@@ -189,12 +189,13 @@ def _texts(
 
     if not fits(entry.get("where", ())):
         return
-    listed = entry.get("numbers", entry.get("texts"))
+    is_number = "numbers" in entry
+    listed = entry["numbers" if is_number else "texts"]
     for item in globals()[listed](gold) if isinstance(listed, str) else listed:
         template, where = (item, ()) if isinstance(item, str) else (item["text"], item["where"])
         if fits(where):
             text = template if isinstance(listed, str) else FIELD.sub(value, template)
-            yield form.write(text) if "numbers" in entry else text
+            yield form.write(text) if is_number else text
 
 
 # Numbers that no template can write

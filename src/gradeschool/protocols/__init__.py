@@ -5,8 +5,8 @@ A harness is a package here, or one named by the entry-point group `gradeschool.
     scorers.toml                     how the harness extracts and compares answers, by the names of
                                      functions of the package (`gradeschool.protocols.registry`)
     protocols.toml                   how it prompts and decodes
-    SCORERS, PROTOCOLS               more of them, made by code: tuples of Scorer and Protocol
-    VOTES: tuple[Vote, ...]          how it combines samples
+    votes.toml                       how it combines samples
+    SCORERS, PROTOCOLS, VOTES        more of them, made by code: tuples of Scorer, Protocol, Vote
     SOURCE.md                        repository, commit, files, version range, known quirks
     golden.jsonl                     completions with the verdicts of the real harness
 

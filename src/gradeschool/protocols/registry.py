@@ -27,8 +27,8 @@ languages of MGSM. A text may name the file's own texts, the values of that tabl
 the base, in braces. In `rows` and `fields`, a text is the name of an object of the package.
 Decoding is greedy by default.
 
-Its scorers are in scorers.toml, likewise, with the fields of `Scorer`, or for one that calls a
-library those of `library_scorer`:
+Its votes are in votes.toml and its scorers in scorers.toml, likewise, with the fields of `Vote` and
+`Scorer`, or for one that calls a library those of `library_scorer`:
 
 ["openai/2021"]
 summary = "the first '#### N', equal as a string"
@@ -36,7 +36,8 @@ source = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
 reference = "official_gold"
 extract = "first_marked"               # "after_label.de" is an entry of the dictionary after_label
 
-`reference`, `extract` and `compare` name objects of the package, or of `protocols.extractions`.
+`reference`, `extract`, `compare` and `ballot` name objects of the package, or of
+`protocols.extractions`.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ OF_TEMPLATE, OF_DECODING, OF_PROTOCOL = (
     {field.name for field in fields(kind)} for kind in (Template, Decoding, Protocol)
 )
 OF_SCORER = {field.name for field in fields(Scorer)} | {"function", "how"}
+OF_VOTE = {field.name for field in fields(Vote)}
 
 
 @cache
@@ -109,21 +111,6 @@ def protocols_of(package: ModuleType) -> dict[str, Protocol]:
             decoding=replace(base.decoding, **decoding),
             **others,
         )
-    return made
-
-
-@cache
-def scorers_of(package: ModuleType) -> dict[str, Scorer]:
-    """Return the scorers of a harness by name."""
-    made = {scorer.name: scorer for scorer in getattr(package, "SCORERS", ())}
-    for table, words in _tables(package, "scorers.toml"):
-        settings = {key: _filled(value, words) for key, value in table.items() if key in OF_SCORER}
-        for key in settings.keys() & {"reference", "extract", "compare"}:
-            name, _, language = settings[key].partition(".")
-            found = getattr(package, name, None) or getattr(extractions, name)
-            settings[key] = found[language] if language else found
-        make: Callable[..., Scorer] = library_scorer if "function" in settings else Scorer
-        made[settings["name"]] = make(**settings)
     return made
 
 
@@ -178,11 +165,23 @@ def _import_package(name: str) -> ModuleType:
     return importlib.import_module(f"{protocols_package.__name__}.{name}")
 
 
+@cache
 def entries_of(package: ModuleType, kind: str) -> dict[str, Any]:
     """Return what a package has of "PROTOCOLS", "SCORERS" or "VOTES", by name."""
-    if kind == "VOTES":
-        return {vote.name: vote for vote in getattr(package, kind, ())}
-    return protocols_of(package) if kind == "PROTOCOLS" else scorers_of(package)
+    if kind == "PROTOCOLS":
+        return protocols_of(package)
+    made = {entry.name: entry for entry in getattr(package, kind, ())}
+    for table, words in _tables(package, f"{kind.lower()}.toml"):
+        known = OF_VOTE if kind == "VOTES" else OF_SCORER
+        settings = {key: _filled(value, words) for key, value in table.items() if key in known}
+        for key in settings.keys() & {"reference", "extract", "compare", "ballot"}:
+            name, _, language = settings[key].partition(".")
+            found = getattr(package, name, None) or getattr(extractions, name)
+            settings[key] = found[language] if language else found
+        make: Callable[..., Scorer | Vote] = Vote if kind == "VOTES" else Scorer
+        make = library_scorer if "function" in settings else make
+        made[settings["name"]] = make(**settings)
+    return made
 
 
 @cache

@@ -56,7 +56,7 @@ def _find_call(called: UserFunction) -> tuple[Call, float | None]:
     usable = []
     for call in calls:
         for text in TRIALS:
-            [reply] = called.replies([(text, "18", None)], call)
+            reply = called.reply(text, "18", None, call)
             if (reply.score or 0) >= ACCEPTED or is_gold(reply.text, "18"):
                 return call, reply.score
             if reply.raised:
@@ -92,7 +92,7 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
         if len(hung) >= MOST_HANGS:
             raise ScorerFailure(f"never asked: it hung on {MOST_HANGS} completions before")
         problem = reference.problem if isinstance(reference, _Gold) else None
-        [reply] = called.replies([(*row, problem)], call)
+        reply = called.reply(*row, problem, call)
         if reply.hung:
             hung[row] = reply.raised
             if len(hung) == MOST_HANGS:

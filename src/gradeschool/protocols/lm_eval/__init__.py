@@ -35,7 +35,6 @@ from gradeschool.protocols.extractions import (
     last_number,
     whole_text,
 )
-from gradeschool.scorer import Vote
 from gradeschool.verdict import Answer, make_answer
 
 # Tasks in the style of MATH.
@@ -193,23 +192,10 @@ def ballot(text: str) -> str:
     return INVALID if answer is None else answer.text
 
 
-VOTES = tuple(
-    Vote(
-        name=f"lm-eval/gsm8k-cot-self-consistency/maj@{voters}",
-        summary=f"the most frequent 'The answer is N' of {voters} samples, '[invalid]' among them",
-        source="EleutherAI/lm-evaluation-harness @ 4e7e0d47, lm_eval/tasks/gsm8k/"
-        f"gsm8k-cot-self-consistency.yaml, filter maj@{voters}: {chain}",
-        voters=voters,
-        ballot=ballot,
-        nothing=INVALID,
-        reference=gold_alone,
-        compare=lambda winner, reference: cleaned(winner) == reference,
-    )
-    for voters, chain in (
-        (64, "regex, majority_vote over all repeats"),
-        (8, "take_first_k 8, regex, majority_vote"),
-    )
-)
+def compare_winner(winner: str, reference: str) -> bool:
+    """Compare as exact_match does."""
+    return cleaned(winner) == reference
+
 
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 

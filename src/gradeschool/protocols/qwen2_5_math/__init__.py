@@ -62,14 +62,12 @@ def word_number(text: str) -> str:
 def _value(words: list[str]) -> float | None:
     if not words or any(words.count(word) > 1 for word in (*SCALES, POINT)):
         return None
-    before, after = words, list[str]()
-    if POINT in words:
-        place = words.index(POINT)
-        before, after = words[:place], words[place + 1 :]
-    total = _whole(before)
-    if total is None:
-        return None
-    return total + _decimals(after) if after else total
+    place = words.index(POINT) if POINT in words else len(words)
+    total, after = _whole(words[:place]), words[place + 1 :]
+    if total is None or not after:
+        return total
+    decimals = "".join(str(VALUES[word]) for word in after)
+    return total + (float(f"0.{decimals}") if set(after) <= set(DIGITS) else 0)
 
 
 def _whole(words: list[str]) -> int | None:
@@ -104,12 +102,6 @@ def _group(words: list[str]) -> int | None:
     if len(values) == 2:
         return values[0] * values[1] if 100 in values else values[0] + values[1]
     return values[0] if values else None
-
-
-def _decimals(words: list[str]) -> float:
-    if any(word not in DIGITS for word in words):
-        return 0
-    return float("0." + "".join(str(VALUES[word]) for word in words))
 
 
 # In the order of upstream, each also with an "s" after it; a period matches any character.
