@@ -6,9 +6,9 @@ some bytes for each line or row of a file, never its text; they are counted here
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-import pickle
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from gradeschool.answers.regions import TextForm
 from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.samples import UNNAMED
@@ -33,18 +34,19 @@ CHECKED = 256  # batches that are read here too, for the checks over whole files
 STORE_BYTES = 256 * 2**20  # for Ray's objects: rows without texts are small
 MESSAGE_CHARACTERS = 300  # of Ray's own error message
 PARQUET, LINES = ".parquet", ".jsonl"
+OUTCOMES_AT, FORM_AT, REVISED_AT = map(ScoredRow._fields.index, ("outcomes", "form", "revised"))
 
 
 def _score_block(
     block: Any, reader: Any, matcher: Matcher, names: tuple[str, ...], changes: LabelChanges
 ) -> Any:
-    """Return a table with the path and the scored rows, pickled, of each row of a block.
+    """Return a table with the path and the scored rows, as JSON, of each row of a block.
 
     A block has cells, or lines of JSON, of which a blank one has no rows.
     """
     import pyarrow as arrow
 
-    scored: list[bytes] = []
+    scored: list[str] = []
     if block.column_names == ["text", "path"]:
         lines = [line.encode("utf-8", "surrogatepass") for line in block["text"].to_pylist()]
         read = [Row(0, *parse_line(line)) if line.strip() else None for line in lines]
@@ -52,7 +54,8 @@ def _score_block(
         read = [Row(0, fields) for fields in block.drop_columns("path").to_pylist()]
     for row in read:
         samples = [matcher.match(sample) for sample in (reader.read(row) if row and reader else ())]
-        scored.append(pickle.dumps(score_by_names(samples, names, changes)))
+        rows = score_by_names(samples, names, changes)
+        scored.append(json.dumps(rows, default=bytes.hex))
     return arrow.table({"path": block.column("path"), "rows": scored})
 
 
@@ -143,10 +146,15 @@ def rows_on_ray(
             batch: list[ScoredRow] = []
             for path, scored in zip(*(block.column(i).to_pylist() for i in (0, 1)), strict=True):
                 numbers[path] += 1
-                for row in pickle.loads(scored):  # noqa: S301  (of our own tasks)
+                for values in json.loads(scored):
+                    row = ScoredRow(*values)
                     runs[row.run] = None
                     if source.only in ("", row.run) or row.run == UNNAMED:
-                        batch.append(row._replace(row=numbers[path]))
+                        batch.append(row._replace(
+                            row=numbers[path], outcomes=bytes.fromhex(values[OUTCOMES_AT]),
+                            form=values[FORM_AT] and TextForm(*values[FORM_AT]),
+                            revised=bytes.fromhex(values[REVISED_AT]),
+                        ))  # fmt: skip
             yield batch
     if source.only and source.only not in runs:
         raise no_such_run(source.path, source.only, runs)
