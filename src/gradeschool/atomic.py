@@ -61,13 +61,13 @@ def replacing(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def writing_output(path: Path) -> Iterator[None]:
-    """Raise InputError if the block cannot write a file that the user asked for."""
+def writing_output(path: Path, advice: str = "; give another path") -> Iterator[None]:
+    """Raise StoreError if the block cannot write a file; advice: where the user asked for it."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or error
-        raise InputError(f"cannot write {str(path)!r}: {reason}; give another path") from error
+        raise StoreError(f"cannot write {str(path)!r}: {reason}{advice}") from error
 
 
 def require_new(path: Path | None) -> None:
@@ -90,11 +90,12 @@ def write_file(target: Path, body: bytes) -> None:
     Raises StoreError, and leaves `target` unchanged, if it cannot be written.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    try:
-        with replacing(target) as part, os.fdopen(open_regular(part, flags), "wb") as file:
-            file.write(masked_bytes(body))
-    except OSError as error:
-        raise StoreError(f"cannot write {str(target)!r}: {error.strerror}") from error
+    with (
+        writing_output(target, ""),
+        replacing(target) as part,
+        os.fdopen(open_regular(part, flags), "wb") as file,
+    ):
+        file.write(masked_bytes(body))
 
 
 def write_json(target: Path, value: Any) -> None:
@@ -107,13 +108,10 @@ def append_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
     Secrets are masked. Raises StoreError if they cannot be written.
     """
-    try:
-        with path.open("ab+") as file:
-            if file.seek(0, os.SEEK_END) and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
-                file.write(b"\n")
-            file.write(masked_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows)))
-    except OSError as error:
-        raise StoreError(f"cannot write {str(path)!r}: {error.strerror}") from error
+    with writing_output(path, ""), path.open("ab+") as file:
+        if file.seek(0, os.SEEK_END) and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n":
+            file.write(b"\n")
+        file.write(masked_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows)))
 
 
 def sync_folder(folder: Path) -> None:

@@ -250,7 +250,7 @@ def test_json_gives_a_long_completion_by_its_recipe_alone() -> None:
 
 
 def test_a_function_that_returns_the_answer_is_compared_with_the_gold() -> None:
-    asked = AuditedScorer(UserFunction(scorers.last_word), 0.5)
+    asked = AuditedScorer(UserFunction(scorers.last_word), 0.5, lambda *_: None)
     questions = [Question("it is 18", "18"), Question("it is 19", "18"), Question("", "18")]
     assert [asked.accepts(reply) for reply in asked.replies(questions)] == [True, False, False]
     asked.function.stop()

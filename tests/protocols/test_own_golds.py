@@ -3,21 +3,17 @@
 Where one is not, the fault is the published code's.
 """
 
-from collections.abc import Sequence
 from contextlib import suppress
 
 import pytest
 
 from gradeschool import Problem, all_protocols, get_scorer
-from gradeschool.problem import MARKER
 from gradeschool.prompts import rationale
 from gradeschool.protocols import MGSM as LANGUAGES
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
 from tests.support.outcomes import outcomes_of
-
-Problems = Sequence[Problem]
 
 HASHES = "{reasoning}\n#### {answer}"
 LAST_LINE = "{reasoning}\nANSWER: {answer}"
@@ -97,29 +93,13 @@ def test_made_golds_in_a_protocols_own_form(name: str, scorer: str) -> None:
     family = all_protocols()[name].dataset.partition(":")[0]
     solution = "It is $\\boxed{{{0}}}$.\n#### {0}" if family == "math500" else "So.\n#### {0}"
     problems = [Problem(gold, "", gold, solution.format(gold)) for gold in STAND_INS[family]]
-    assert set(missed(scorer, form, problems)) == MISSED_STAND_INS.get(scorer, set())
-
-
-def written(form: str, problem: Problem) -> str:
-    """The reference solution in a form."""
-    text = form.replace("{reasoning}", rationale(problem)).replace("{solution}", problem.solution)
-    for name in ("{stripped solution}", "{steps}"):
-        text = text.replace(name, problem.solution.rpartition(MARKER)[0].strip())
-    text = text.replace("{answer}", problem.gold).replace("{gold}", problem.gold)
-    text = text.replace("{sentence}", f"{rationale(problem)} The answer is {problem.gold}.")
-    return text.replace("{float}", str(float(problem.gold))) if "{float}" in form else text
-
-
-def missed(scorer_name: str, form: str, problems: Problems) -> list[str]:
-    """The ids of the problems whose gold a scorer does not call right, or cannot use."""
-    scorer, pairs = get_scorer(scorer_name), dict[str, tuple[str, str]]()
+    own, pairs = get_scorer(scorer), dict[str, tuple[str, str]]()
     for problem in problems:
+        text = form.replace("{reasoning}", rationale(problem)).replace("{answer}", problem.gold)
+        if "{float}" in form:
+            text = text.replace("{float}", str(float(problem.gold)))
         with suppress(ScorerFailure):
-            pairs[problem.id] = (written(form, problem), scorer.reference(problem))
-    distinct = list(dict.fromkeys(pairs.values()))
-    outcomes = dict(zip(distinct, outcomes_of(scorer, distinct), strict=True))
-    return [
-        problem.id
-        for problem in problems
-        if problem.id not in pairs or outcomes[pairs[problem.id]] is not Outcome.CORRECT
-    ]
+            pairs[problem.id] = (text, own.reference(problem))
+    outcomes = dict(zip(pairs, outcomes_of(own, list(pairs.values())), strict=True))
+    missed = {gold for gold in STAND_INS[family] if outcomes.get(gold) is not Outcome.CORRECT}
+    assert missed == MISSED_STAND_INS.get(scorer, set())

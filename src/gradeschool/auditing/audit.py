@@ -264,7 +264,7 @@ class AuditedScorer:
         self,
         function: UserFunction,
         threshold: float,
-        show: Callable[[int, int, int], None] = lambda asked, total, hung: None,
+        show: Callable[[int, int, int], None],
     ) -> None:
         self.function = function
         self.threshold = threshold
@@ -458,22 +458,15 @@ def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[AuditFailure
         texts = [text for text in texts if text.name not in slow]
         replies = scorer.replies([Question(text.text, GOLD) for text in texts])
         for text, reply in zip(texts, replies, strict=True):
-            if failure := _failure_of_hostile(text, reply):
+            if failure := _trouble(Question(text.text, GOLD), reply, text):
                 failures.append(failure)
                 slow |= {text.name} if failure.fault is Fault.SLOW else set()
     return failures
 
 
-def _failure_of_hostile(text: HostileText, reply: CallResult) -> AuditFailure | None:
-    """Return the failure of a reply to a hostile text, whatever the verdict."""
-    failure = _trouble(Question(text.text, GOLD), reply)
-    if failure is None:
-        return None
-    kind = text.name if failure.fault is Fault.SLOW else failure.kind
-    return failure._replace(hostile=text, kind=kind)
-
-
-def _trouble(question: Question, reply: CallResult) -> AuditFailure | None:
+def _trouble(
+    question: Question, reply: CallResult, hostile: HostileText | None = None
+) -> AuditFailure | None:
     """Return a failure that any question may show: an exception, a long wait, an odd value."""
     if reply is NOT_CALLED:
         return None
@@ -481,14 +474,17 @@ def _trouble(question: Question, reply: CallResult) -> AuditFailure | None:
     if reply.hung or reply.seconds > max(SECONDS, SECONDS_PER_CHARACTER * length):
         slow = f"{reply.seconds:.1f} s of computing for {length:,} characters"
         what = f"stopped: {reply.raised} ({length:,} characters)" if reply.hung else slow
-        return AuditFailure(Fault.SLOW, "hang" if reply.hung else "slow", what, question, what)
+        kind = hostile.name if hostile else "hang" if reply.hung else "slow"
+        return AuditFailure(Fault.SLOW, kind, what, question, what, hostile=hostile)
     if reply.raised:
         found = EXCEPTION.search(reply.raised)
         kind = found[1] if found else reply.raised[:60]
-        return AuditFailure(Fault.CRASH, kind, "a text must not raise", question, reply.raised)
+        why, got = "a text must not raise", reply.raised
+        return AuditFailure(Fault.CRASH, kind, why, question, got, hostile=hostile)
     if reply.score is None:
         why = "a verdict is True, False or a finite number"
-        return AuditFailure(Fault.ODD_RETURN, reply.shown[:20], why, question, reply.shown)
+        kind = reply.shown[:20]
+        return AuditFailure(Fault.ODD_RETURN, kind, why, question, reply.shown, hostile=hostile)
     return None
 
 
@@ -530,7 +526,8 @@ def _with_fewer_units(failure: AuditFailure, scorer: AuditedScorer) -> AuditFail
     for power in range(text.times.bit_length()):
         for after in dict.fromkeys(("", text.after)):
             shorter = text._replace(times=1 << power, after=after)
-            other = _failure_of_hostile(shorter, scorer.reply(Question(shorter.text, GOLD)))
+            question = Question(shorter.text, GOLD)
+            other = _trouble(question, scorer.reply(question), shorter)
             if other and other[:2] == failure[:2]:
                 return other
     return failure

@@ -194,7 +194,7 @@ def evalscope_integer_accuracy(text: str, gold: str) -> Judged:
 def _evalscope(text: str, gold: str, allowed: Callable[[str], bool]) -> Judged:
     _, extracted = _evalscope_read(text, whole_output=True)
     values, display = _evalscope_read(extracted, whole_output=False)
-    golds, gold_display = _evalscope_gold(gold)
+    golds, gold_display = _evalscope_gold(gold, whole_output=False)
     if not golds or not allowed(gold_display):
         raise unparsed(gold)
     same = allowed(display) and any(
@@ -210,11 +210,6 @@ def _is_integer(text: str) -> bool:
     except InvalidOperation:
         return False
     return value.is_finite() and value == value.to_integral_value()
-
-
-@lru_cache(4096)
-def _evalscope_gold(text: str) -> tuple[list[Any], str]:
-    return _evalscope_read(text, whole_output=False)
 
 
 def _evalscope_read(text: str, whole_output: bool) -> tuple[list[Any], str]:
@@ -236,6 +231,9 @@ def _evalscope_read(text: str, whole_output: bool) -> tuple[list[Any], str]:
     if len(values) == 1 and "%" not in display and get_pct_val(values[0]) is not None:
         display += "%"
     return values, display
+
+
+_evalscope_gold = lru_cache(4096)(_evalscope_read)
 
 
 def _values(text: str, *configs: Any) -> tuple[list[Any], str]:

@@ -219,6 +219,9 @@ def extracted(text: str, patterns: tuple[Pattern, ...], first_match: bool) -> li
     return [*values, *characters[:1]]
 
 
+golds_in = lru_cache(4096)(extracted)
+
+
 def _number(match: re.Match[str]) -> tuple[Any, str]:
     """Read a number or an arithmetic expression."""
     groups = match.groupdict()
@@ -297,7 +300,7 @@ Judged = tuple[str | None, bool]
 def extractive_match(text: str, choice: str) -> Judged:
     """Judge as `Metrics.expr_gold_metric`; `choice` is the whole reference solution."""
     answers = extracted(text, answer_patterns(), first_match=False)
-    golds = _golds(choice, False) or [choice]
+    golds = golds_in(choice, expression_patterns(), False) or [choice]
     return shown(answers), any_equal(golds, answers, numbers_equal)
 
 
@@ -315,24 +318,14 @@ def pass_at_1_of_solutions(text: str, choice: str) -> Judged:
 
 def _pass_at_1(text: str, choice: str, equal: Callable[[Any, Any], bool]) -> Judged:
     answers = extracted(text.strip(), answer_patterns(LATE_BOX), first_match=False)
-    golds = _late_golds(choice.strip()) or [choice.strip()]
+    golds = golds_in(choice.strip(), answer_patterns(LATE_BOX), False) or [choice.strip()]
     return shown(answers), any_equal(golds, answers, equal)
 
 
 def math_scorer(text: str, target: str) -> Judged:
     """Judge as `math_scorer`: the items extracted from both must be equal lists."""
     answers = extracted(text, answer_patterns(), first_match=True)
-    return shown(answers), answers == _golds(target, True)
-
-
-@lru_cache(4096)
-def _golds(text: str, first_match: bool) -> list[Any]:
-    return extracted(text, expression_patterns(), first_match)
-
-
-@lru_cache(1024)
-def _late_golds(text: str) -> list[Any]:
-    return extracted(text, answer_patterns(LATE_BOX), first_match=False)
+    return shown(answers), answers == golds_in(target, expression_patterns(), True)
 
 
 def any_equal(golds: list[Any], readings: list[Any], equal: Callable[[Any, Any], bool]) -> bool:
@@ -357,28 +350,32 @@ def numbers_equal(gold: Any, reading: Any, decimals: int = 5) -> bool:
     first, second = _evaluated(gold), _evaluated(reading)
     if holds(lambda: first == second or str(first).strip() == str(second).strip()):
         return True
-    if isinstance(reading, sympy.Set | sympy.Tuple):
-        return _in_set(gold, reading, decimals)
+    if isinstance(reading, sympy.Set | sympy.Tuple):  # only with one member can it be a number
+        single = sympy.FiniteSet(gold)
+        if single == reading:
+            return True
+        if isinstance(reading, sympy.Set) and single.symmetric_difference(reading).is_empty:
+            return True
+        if isinstance(reading, sympy.FiniteSet | sympy.Tuple) and len(reading) == 1:
+            return numbers_equal(single.args[0], reading.args[0], decimals)
+        return False
     if isinstance(reading, sympy.Symbol):
         return bool(gold == reading)
-    return _same_number(gold, reading, decimals) or _same_after_simplifying(gold, reading)
+    if _same_number(gold, reading, decimals):
+        return True
+
+    def vanishes() -> Any:
+        rest = sympy.simplify(gold - reading)
+        if isinstance(rest, sympy.MatrixBase):
+            return rest.is_zero_matrix
+        return isinstance(rest, sympy.Basic) and rest.is_zero
+
+    return holds(vanishes)
 
 
 def _evaluated(value: Any) -> Any:
     evaluated = attempt(lambda: value.doit())
     return value if isinstance(evaluated, Raised) else evaluated
-
-
-def _in_set(gold: Any, reading: Any, decimals: int) -> bool:
-    """Compare with a set or tuple: only one with a single member can equal a number."""
-    single = sympy.FiniteSet(gold)
-    if single == reading:
-        return True
-    if isinstance(reading, sympy.Set) and single.symmetric_difference(reading).is_empty:
-        return True
-    if isinstance(reading, sympy.FiniteSet | sympy.Tuple) and len(reading) == 1:
-        return numbers_equal(single.args[0], reading.args[0], decimals)
-    return False
 
 
 def _is(kind: type, value: Any) -> bool:
@@ -397,13 +394,3 @@ def _same_number(gold: Any, reading: Any, decimals: int) -> bool:
     if isinstance(first, Number) and isinstance(second, Number):
         return bool(first.round(decimals) == second.round(decimals))
     return False
-
-
-def _same_after_simplifying(gold: Any, reading: Any) -> bool:
-    def vanishes() -> Any:
-        rest = sympy.simplify(gold - reading)
-        if isinstance(rest, sympy.MatrixBase):
-            return rest.is_zero_matrix
-        return isinstance(rest, sympy.Basic) and rest.is_zero
-
-    return holds(vanishes)
