@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradeschool.atomic import replacing
 from gradeschool.errors import DataError, InputError, require_packages
@@ -38,7 +38,7 @@ class ProblemColumns:
     them under. writes_floats: the golds are integers written as "8.0".
     """
 
-    question: tuple[str, ...] = ("question",)
+    question: Sequence[str] = ("question",)
     gold: str = ""
     solution: str = ""
     id: str = ""
@@ -61,7 +61,7 @@ class DatasetSource:
     "opencompass-config", "mgsm-exemplars". columns: for the layout "columns"; numbers if the file
     has no column names. alternative: another file with the same content that GRADESCHOOL_DATA may
     contain instead: (path, sha256, layout). language: ISO 639-1 code of the problems. golds: the
-    kinds of golds, with counts.
+    kinds of golds, with counts. aliases: other names.
     """
 
     name: str
@@ -72,32 +72,20 @@ class DatasetSource:
     url: str
     licence: str
     layout: str = "gsm8k"
-    alternative: tuple[str, str, str] | None = None
+    alternative: Sequence[str] | None = None
     columns: ProblemColumns = field(default_factory=ProblemColumns)
     language: str = "en"
     golds: str = "integers"
+    aliases: Sequence[str] = ()
 
 
-def _source(line: str) -> DatasetSource:
-    fields = json.loads(line)
-    columns = fields.pop("columns", {})
-    columns["question"] = tuple(columns.get("question", ("question",)))
-    alternative = tuple(fields.pop("alternative", ())) or None
-    return DatasetSource(**fields, alternative=alternative, columns=ProblemColumns(**columns))
+def _source(fields: Mapping[str, Any]) -> DatasetSource:
+    return DatasetSource(**{**fields, "columns": ProblemColumns(**fields.get("columns", {}))})
 
 
 _LINES = Path(__file__).with_name("sources.jsonl").read_text(encoding="utf-8").splitlines()
-SOURCES = {source.name: source for source in map(_source, _LINES)}
-ALIASES = {
-    "gsm8k:test": "gsm8k",
-    "gsm8k-main": "gsm8k",
-    "gsm8k-platinum:test": "gsm8k-platinum",
-    "gsm8k-socratic:test": "gsm8k-socratic",
-    "gsm-symbolic:main": "gsm-symbolic",
-    "aime24": "aime:2024",
-    "aime25": "aime:2025",
-    "math-500": "math500",
-}
+SOURCES = {fields["name"]: _source(fields) for fields in map(json.loads, _LINES)}
+ALIASES = {alias: source.name for source in SOURCES.values() for alias in source.aliases}
 
 
 # Files
@@ -146,10 +134,10 @@ def find_file(source: DatasetSource) -> LocatedFile | None:
             raise DataError(
                 f"{DATA_VARIABLE} is {folder!r}, which is not a folder; correct or unset it"
             )
-        files = [usual, source.alternative] if source.alternative else [usual]
+        files: list[Sequence[str]] = [usual, source.alternative] if source.alternative else [usual]
         candidates = [(Path(folder) / path, sha, form, DATA_VARIABLE) for path, sha, form in files]
     cached = cache_folder() / source.path
-    candidates.append((cached, source.sha256 or _recorded(cached), source.layout, "cache"))
+    candidates.append((cached, source.sha256 or _record(cached)[1], source.layout, "cache"))
     for path, digest, layout, where in candidates:
         if path.is_file():
             if digest and (found := sha256_of(path)) != digest:
@@ -209,8 +197,9 @@ def fetch(source: DatasetSource) -> Path:
             f"cannot fetch the dataset {source.name!r} from {source.url}: {reason}; "
             f"put it at {place}, or fetch it where there is a network"
         ) from error
+    record, recorded = _record(target)
     promised = int(length) if length.isdecimal() else 0
-    digest, expected = hashlib.sha256(body).hexdigest(), source.sha256 or _recorded(target)
+    digest, expected = hashlib.sha256(body).hexdigest(), source.sha256 or recorded
     rows, fault = len(body.splitlines()), ""
     if is_downgraded:
         fault = "leads to an http:// address"
@@ -228,7 +217,7 @@ def fetch(source: DatasetSource) -> Path:
             f"at {place}"
         )
     if not expected:
-        _write_whole(_record(target), f"{digest}\n".encode())
+        _write_whole(record, f"{digest}\n".encode())
     _write_whole(target, body)
     return target
 
@@ -320,19 +309,15 @@ def _choose_tables(
     return sorted(kept)
 
 
-def _record(file: Path) -> Path:
-    """Return the path of the file that records the digest of a fetched file."""
-    return file.with_name(f"{file.name}.sha256")
-
-
-def _recorded(file: Path) -> str:
-    """Return the digest recorded when a file was first fetched, "" for none."""
+def _record(file: Path) -> tuple[Path, str]:
+    """Return the file with the digest of the first fetch of a file, and the digest, "" for none."""
+    record = file.with_name(f"{file.name}.sha256")
     try:
-        return _record(file).read_text("ascii").strip()
+        return record, record.read_text("ascii").strip()
     except FileNotFoundError:
-        return ""
+        return record, ""
     except (OSError, UnicodeError) as error:
-        raise DataError(f"cannot read {str(_record(file))!r}: {error}; remove it") from error
+        raise DataError(f"cannot read {str(record)!r}: {error}; remove it") from error
 
 
 def _write_whole(target: Path, body: bytes) -> None:

@@ -28,7 +28,7 @@ from gradeschool.datasets.files import (
 )
 from gradeschool.datasets.platinum import platinum_problems
 from gradeschool.errors import DataError, InputError, UnknownNameError
-from gradeschool.formats.tables import Row, read_rows
+from gradeschool.formats.tables import Row, read_rows, read_whole
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
@@ -171,9 +171,8 @@ def _load_files(name: str, files: Sequence[Path], columns: Mapping[str, str]) ->
                 problems[problem.id] = problem
     if not problems:
         raise InputError(f"{name!r} contains no problems; give one row for each problem")
-    digests = [sha256_of(path) for path in files]
-    several = hashlib.sha256("".join(digests).encode()).hexdigest()
-    sha256 = several if len(files) > 1 else digests[0]
+    digests = "".join(map(sha256_of, files))
+    sha256 = hashlib.sha256(digests.encode()).hexdigest() if len(files) > 1 else digests
     return Dataset(name, tuple(problems.values()), sha256)
 
 
@@ -193,8 +192,7 @@ def _row(dataset: str, default_id: str, row: Row, columns: Mapping[str, str]) ->
 
 
 def _field(fields: Mapping[str, Any], names: tuple[str, ...], what: str, where: str) -> str:
-    for name in names:
-        written = _written(fields.get(name))
+    for written in (_written(fields.get(name)) for name in names):
         if written.strip():
             return written
     columns = clip(", ".join(map(repr, fields)), 300) or "none"
@@ -279,9 +277,6 @@ def _listed_shots(path: Path, _: str) -> Iterator[Shot]:
         yield sample["problem"], sample["solution"], answer
 
 
-ASKS, THINKS = "Question: ", "\nLet's think step by step\nAnswer:"
-
-
 def config_shots(path: Path, _: str = "") -> Iterator[Shot]:
     """Yield the examples of `round=[dict(role="HUMAN", prompt=...), dict(role="BOT", ...), ...]`.
 
@@ -294,7 +289,8 @@ def config_shots(path: Path, _: str = "") -> Iterator[Shot]:
             prompts += [ast.literal_eval(word.value) for word in keywords if word.arg == "prompt"]
     for question, answer in zip(prompts[:-1:2], prompts[1::2], strict=True):
         rationale, _, gold = answer.rpartition("The answer is ")
-        question = question.removeprefix(ASKS).removesuffix(THINKS)
+        question = question.removeprefix("Question: ")
+        question = question.removesuffix("\nLet's think step by step\nAnswer:")
         yield question, rationale[:-1], gold.strip().removesuffix(".")
 
 
@@ -368,27 +364,21 @@ def labelled_steps(fields: Mapping[str, Any]) -> LabelledSteps:
 
 def load_step_labels() -> list[LabelledSteps]:
     """Return the rows of ProcessBench's part on GSM8K; raises DataError if it is not available."""
-    from gradeschool.formats.tables import read_whole
-
-    source = SOURCES["processbench"]
-    rows = read_whole(locate(source).path)
+    rows = read_whole(locate(SOURCES["processbench"]).path)
     return [labelled_steps(row) for row in rows or ()]
 
 
-def tagged(steps: Sequence[str]) -> str:
-    """Return steps as critics get them: numbered from 0, each in its own tag.
-
-    ProcessBench, code/run_eval.py, prepare_input_boxed.
-    """
-    paragraphs = (
-        f"<paragraph_{number}>\n{step}\n</paragraph_{number}>" for number, step in enumerate(steps)
-    )
-    return "\n\n".join(paragraphs).strip()
-
-
 def critic_problem(fields: Mapping[str, Any]) -> Problem:
-    """Return a row as a problem: its question contains problem and steps, its gold is the label."""
+    """Return a row as a problem: its question contains problem and steps, its gold is the label.
+
+    The steps are as critics get them, numbered from 0, each in its own tag: ProcessBench,
+    code/run_eval.py, prepare_input_boxed.
+    """
     row = labelled_steps(fields)
-    question = f"[Math Problem]\n\n{row.problem}\n\n[Solution]\n\n{tagged(row.steps)}"
+    steps = "\n\n".join(
+        f"<paragraph_{number}>\n{step}\n</paragraph_{number}>"
+        for number, step in enumerate(row.steps)
+    )
+    question = f"[Math Problem]\n\n{row.problem}\n\n[Solution]\n\n{steps}"
     meta = {"generator": row.generator}
     return Problem(row.id, question, str(row.label), f"{MARKER} {row.label}", meta)

@@ -8,27 +8,17 @@ data/cooked/GSM8KPlatinum.jsonl: 1,209 rows, every question equal to the officia
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
 
-# Rows of the official test split, from 0.
-# fmt: off
-REMOVED = (
-    4, 12, 16, 40, 62, 78, 85, 93, 100, 114, 119, 146, 152, 161, 174, 184, 186, 187, 195, 227, 231,
-    234, 241, 245, 252, 255, 258, 267, 272, 280, 293, 304, 306, 337, 340, 353, 368, 371, 380, 398,
-    406, 409, 410, 423, 425, 466, 510, 515, 517, 526, 527, 539, 542, 552, 611, 638, 652, 671, 675,
-    689, 696, 709, 711, 717, 768, 780, 782, 796, 814, 835, 852, 854, 873, 877, 880, 894, 902, 912,
-    926, 951, 956, 962, 973, 984, 989, 997, 1001, 1028, 1042, 1046, 1048, 1059, 1067, 1074, 1082,
-    1104, 1119, 1161, 1163, 1176, 1179, 1183, 1187, 1192, 1193, 1198, 1223, 1227, 1288, 1298,
-)
-REVISED = {
-    288: "4", 403: "135", 454: "240", 649: "160000", 749: "6",
-    823: "18", 952: "1800", 1035: "40", 1071: "257", 1309: "2180",
-}
-# fmt: on
+_LABELS = json.loads(Path(__file__).with_name("platinum.json").read_text("ascii"))
+REMOVED = tuple(_LABELS["removed"])  # rows of the official test split, from 0
+REVISED = {int(row): gold for row, gold in _LABELS["revised"].items()}
 # The new gold by official row, None for a removed one.
 LABELS: dict[int, str | None] = {**dict.fromkeys(REMOVED), **REVISED}
 OFFICIAL_ROWS = 1319
