@@ -400,26 +400,23 @@ class _Table:
 
     def other_roles(self, text: Column, taken: set[tuple[str, ...]]) -> str:
         """Return ",question=NAME,gold=NAME": likely columns of roles that no name gives."""
-        taken, words = {*taken, text.path}, ""
+        taken, found = {*taken, text.path}, ""
         if not self.choose("question", taken) and not self.choose("id", taken):
             wordy = [each for each in self.top.values()
                      if each.path not in taken and self.is_wordy(each)]  # fmt: skip
-            words = "".join(f",question={each}" for each in wordy[:1])
+            found = "".join(f",question={each}" for each in wordy[:1])
         if not self.choose("gold", taken):
+            golds = [each for each in self.top.values()
+                     if each.path not in taken and self.cells[each] and self.are_golds(each)
+                     ]  # fmt: skip
             pairs = [(row, str(text.value(row)).replace(",", "")) for row in self.rows]
-            named = {
-                each: sum(
-                    _readable_gold(each.value(row)) in said
-                    for row, said in pairs
-                    if each.value(row)
-                )
-                for each in self.top.values()
-                if each.path not in taken and self.are_golds(each) and self.cells[each]
-            }
-            likely = max(named, key=named.__getitem__, default=None)
-            if likely is not None and named[likely] >= 0.2 * len(pairs):
-                words += f",gold={likely}"
-        return words
+            said = {each: sum(_readable_gold(each.value(row)) in words
+                              for row, words in pairs if each.value(row))
+                    for each in golds}  # fmt: skip
+            likely = max(said, key=said.__getitem__, default=None)
+            if likely is not None and said[likely] >= 0.2 * len(pairs):
+                found += f",gold={likely}"
+        return found
 
     def problem_and_sample(self, others: Sequence[Column], gold: Column, run: Column | None) -> str:
         """Return "question=NAME,sample=NAME", or id=, if unused columns look like it, "" else.
@@ -434,11 +431,9 @@ class _Table:
         for ids in others:
             of = values(ids)
             kinds = len(set(of))
-            if (
-                not ENOUGH <= kinds < n
-                or len(set(zip(of, golds, strict=True))) > kinds
-                or self.are_flags(ids)
-            ):
+            if not ENOUGH <= kinds < n or self.are_flags(ids):
+                continue
+            if len(set(zip(of, golds, strict=True))) > kinds:
                 continue
             if len(set(zip(of, values(run), strict=True))) == n:
                 continue  # each run has each problem once

@@ -14,7 +14,7 @@ from gradeschool.datasets.fresh.story import Chance, Story, Unfit, aside, senten
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.problem import Problem
 
-Family = Callable[[Story], None]
+Family = Callable[[Story, Chance], None]
 # The order decides which family a seed draws.
 FORWARD: dict[str, Family] = {
     family.__name__: family
@@ -86,7 +86,7 @@ def fresh_problems(
                       held_out=split == "test-templates")  # fmt: skip
         kind = "search" if family in SEARCH else "forward"
         try:
-            FAMILIES[family](story)
+            FAMILIES[family](story, chance)
             if kind == "forward":
                 story.prune()
             if family in WITH_ASIDES and chance.hit(ASIDE):

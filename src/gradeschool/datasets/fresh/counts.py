@@ -19,6 +19,7 @@ from gradeschool.datasets.fresh.story import (
     THINGS,
     WEEK,
     WORDS,
+    Chance,
     Noun,
     Part,
     Quantity,
@@ -33,9 +34,8 @@ from gradeschool.datasets.fresh.story import (
 OLDEST = 99
 
 
-def ages(story: Story) -> None:
+def ages(story: Story, chance: Chance) -> None:
     """Write a problem about the ages of people."""
-    chance = story.chance
     story.past = False
     count = max(2, min(5, story.size - chance.below(2)))
     people = [story.person() for _ in range(count)]
@@ -84,9 +84,8 @@ def ages(story: Story) -> None:
 ORDER = ("first", "second", "third", "fourth", "fifth")
 
 
-def averages(story: Story) -> None:
+def averages(story: Story, chance: Chance) -> None:
     """Write a problem about results and their average."""
-    chance = story.chance
     game, points, low, high = chance.pick(TABLES["averages"])
     most = high if game == "test" else 0
     story.cast.update(A=story.person(), game=game, points=points)
@@ -119,9 +118,8 @@ UNDONE = ("gets", "gives", "halves", "doubles", "gives each", "buys boxes")
 HALVES = (("half", 2), ("half", 2), ("a third", 3), ("a quarter", 4))
 
 
-def backward(story: Story) -> None:
+def backward(story: Story, chance: Chance) -> None:
     """Write a problem about changes whose start is unknown; the steps of each undo it."""
-    chance = story.chance
     story.cast.update(A=story.person(), C=story.person(), item=chance.pick(KEPT))
     story.say("some")
     now = end = story.draw("4-40 end")
@@ -147,9 +145,8 @@ HAPPENS = ("buys", "buys", "gives", "gives", "part", "part", "doubles", "buys bo
            "gives each", "gives daily")  # fmt: skip
 
 
-def collection(story: Story) -> None:
+def collection(story: Story, chance: Chance) -> None:
     """Write a problem about a person's collection."""
-    chance = story.chance
     item = chance.pick(KEPT)
     story.cast.update(A=story.person(), item=item, box=chance.pick(THINGS["holders"]),
                       crate=chance.pick(THINGS["crates"]))  # fmt: skip
@@ -194,9 +191,8 @@ QUESTIONS = ("total", "total", "two", "difference", "one", "sold", "packed")
 Compared = tuple[Any, Quantity]  # a subject and its number
 
 
-def comparison(story: Story) -> None:
+def comparison(story: Story, chance: Chance) -> None:
     """Write a problem that compares several subjects."""
-    chance = story.chance
     frame = ("people", "colors", "days")[chance.below(3)]
     subjects: Sequence[Any]
     if frame == "people":
@@ -266,9 +262,8 @@ def _related(story: Story, frame: str, subject: Any, known: list[Compared]) -> Q
 THERE_ARE = "There are {=} {group}."
 
 
-def groups(story: Story) -> None:
+def groups(story: Story, chance: Chance) -> None:
     """Write a problem about a group and its parts."""
-    chance = story.chance
     story.past = story.connected = False
     where, who, a, b, rooms, usual = chance.pick(TABLES["groups"])
     story.cast.update(where=where, who=who, rooms=rooms, a=a, b=b)
@@ -327,9 +322,8 @@ def _groups_start(story: Story) -> tuple[Quantity, str]:
     return story.step("There are {=} {b}.", whole - count), b
 
 
-def ratios(story: Story) -> None:
+def ratios(story: Story, chance: Chance) -> None:
     """Write a problem about things of two colors in a ratio."""
-    chance = story.chance
     kinds = chance.sample(COLOR_WORDS, 2)
     item = chance.pick(SMALL[:7] + HOME)
     story.cast.update(A=story.person(), a=kinds[0], b=kinds[1], item=item)
@@ -364,9 +358,8 @@ def ratios(story: Story) -> None:
         story.ask(name, values[side], kind=kinds[side])
 
 
-def recipes(story: Story) -> None:
+def recipes(story: Story, chance: Chance) -> None:
     """Write a problem about baking from a recipe."""
-    chance = story.chance
     main, second = chance.sample(TABLES["recipes"], 2)
     stuff, other = (
         Noun(f"{unit} of {what}", f"{unit}s of {what}") if unit else Noun(what[:-1], what)

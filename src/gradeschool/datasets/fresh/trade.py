@@ -17,6 +17,7 @@ from gradeschool.datasets.fresh.story import (
     THINGS,
     TOYS,
     WIDE,
+    Chance,
     Quantity,
     Story,
     constant,
@@ -31,9 +32,8 @@ from gradeschool.datasets.fresh.story import (
 CHARGES = {"coupon": "coupon delivery", "off": "off coupon delivery", "delivery": "delivery"}
 
 
-def shopping(story: Story) -> None:
+def shopping(story: Story, chance: Chance) -> None:
     """Write a problem about a visit to a shop."""
-    chance = story.chance
     story.cast["A"] = story.person()
     lines = max(1, min(chance.between(1, 4), (story.size - 1) // 2 + 1))
     items = chance.sample(SOLD, lines)
@@ -90,9 +90,8 @@ def shopping(story: Story) -> None:
     story.ask(asked, total, **values)
 
 
-def tickets(story: Story) -> None:
+def tickets(story: Story, chance: Chance) -> None:
     """Write a problem about a place with visitors."""
-    chance = story.chance
     story.past = story.connected = False
     story.cast["place"] = chance.pick(TABLES["tickets"])
     p = story.draw("$6-30/1,2,4,5 adult")
@@ -128,9 +127,8 @@ def tickets(story: Story) -> None:
     story.ask("left" if used else "total", money)
 
 
-def wages(story: Story) -> None:
+def wages(story: Story, chance: Chance) -> None:
     """Write a problem about a person's wages and what they are spent on."""
-    chance = story.chance
     story.cast.update(A=story.person(), place=chance.pick(TABLES["wages"]))
     rate = story.turn("rate")
     kind = ("daily", "weekly", "two days", "longer")[chance.below(4) if story.size > 2 else 0]
@@ -163,9 +161,8 @@ def wages(story: Story) -> None:
     story.ask(asked, money, k=k, thing=thing, what=what)
 
 
-def savings(story: Story) -> None:
+def savings(story: Story, chance: Chance) -> None:
     """Write a problem about a person's savings."""
-    chance = story.chance
     story.cast.update(A=story.person(), thing=chance.pick(TABLES["savings"]))
     givers = chance.shuffled(("mother", "aunt", "uncle"))
     money = story.turn("has")
@@ -199,9 +196,8 @@ def savings(story: Story) -> None:
     story.ask(asked, money, k=k, m=m)
 
 
-def production(story: Story) -> None:
+def production(story: Story, chance: Chance) -> None:
     """Write a problem about a place where things are made."""
-    chance = story.chance
     place, maker = chance.pick(TABLES["production"])
     story.cast.update(place=place, maker=noun(maker), item=chance.pick(CLOTHES + HOME + TOYS),
                       rest="all the", crate=chance.pick(THINGS["packing"]))  # fmt: skip
@@ -244,9 +240,8 @@ def production(story: Story) -> None:
         story.ask("how much", money, unit=unit)
 
 
-def harvest(story: Story) -> None:
+def harvest(story: Story, chance: Chance) -> None:
     """Write a problem about a farm with fruit."""
-    chance = story.chance
     story.past = story.connected = False
     story.cast.update(item=chance.pick(FRUIT), crate=chance.pick(THINGS["farm_crates"]))
     if chance.hit(0.3):
@@ -281,9 +276,8 @@ def harvest(story: Story) -> None:
     story.ask("how much", fruit, p=p)
 
 
-def measures(story: Story) -> None:
+def measures(story: Story, chance: Chance) -> None:
     """Write a problem about a thing that is measured in two units."""
-    chance = story.chance
     story.past = False
     row = chance.pick(TABLES["measures"])
     large, unit, factor, stuff, act, piece, pieces, by, low, high = row
@@ -324,9 +318,8 @@ def measures(story: Story) -> None:
         story.ask(name, small, k=k)
 
 
-def tanks(story: Story) -> None:
+def tanks(story: Story, chance: Chance) -> None:
     """Write a problem about a tank of water."""
-    chance = story.chance
     story.past = False
     tank, low, high = chance.pick(TABLES["tanks"])
     story.cast.update(A=story.person(), tank=tank)
@@ -364,9 +357,8 @@ def tanks(story: Story) -> None:
         story.ask("empty", water, low=low)
 
 
-def reading(story: Story) -> None:
+def reading(story: Story, chance: Chance) -> None:
     """Write a problem about a person who reads or writes page by page."""
-    chance = story.chance
     act, thing, unit, low, high, slow, fast = chance.pick(TABLES["reading"])
     story.cast.update(A=story.person(), act=act, thing=thing, unit=noun(unit))
     n = story.turn("begin", low=low, high=high)
@@ -381,9 +373,8 @@ def reading(story: Story) -> None:
     story.ask(asked if story.steps_left > 0 else "left", remaining, slow=slow, fast=2 * fast)
 
 
-def trips(story: Story) -> None:
+def trips(story: Story, chance: Chance) -> None:
     """Write a problem about a trip in stages."""
-    chance = story.chance
     verb, low, high, fuel = chance.pick(TABLES["trips"])
     story.cast.update(A=story.person(), act=verb)
     if chance.hit(0.25):
@@ -442,9 +433,8 @@ def trips(story: Story) -> None:
 # in the question.
 
 
-def two_kinds(story: Story) -> None:
+def two_kinds(story: Story, chance: Chance) -> None:
     """Write a problem about a purchase of two kinds whose number and total cost are known."""
-    chance = story.chance
     item, other = chance.sample(CLOTHES + HOME + TOYS, 2)
     story.cast.update(A=story.person(), item=item, other=other)
     p, q, n = story.draw("$2-20 price"), story.draw("$2-20 price"), story.draw("6-25 count")
@@ -472,9 +462,8 @@ def two_kinds(story: Story) -> None:
 LEGS = {"cows": 4, "ducks": 2, "sheep": 4, "hens": 2, "goats": 4}
 
 
-def legs(story: Story) -> None:
+def legs(story: Story, chance: Chance) -> None:
     """Write a problem about animals with two and with four legs."""
-    chance = story.chance
     pairs = ("cows ducks", "ducks cows", "sheep hens", "hens goats", "goats ducks")
     a, b = chance.pick(pairs).split()
     story.cast.update(a=a, b=b)
@@ -492,9 +481,8 @@ def legs(story: Story) -> None:
     story.ask("how many animals", guess)
 
 
-def product(story: Story) -> None:
+def product(story: Story, chance: Chance) -> None:
     """Write a problem about two numbers whose product and difference are known."""
-    chance = story.chance
     guess = leaf(chance.between(3, 45), "guess")
     d = story.draw("1-20 difference" if chance.hit(0.8) else "2-20 difference")
     longer = guess.value + d.value
@@ -520,9 +508,8 @@ def product(story: Story) -> None:
     story.ask(questions[asked], (guess, other)[asked])
 
 
-def sharing(story: Story) -> None:
+def sharing(story: Story, chance: Chance) -> None:
     """Write a problem about things shared equally; the number of friends is between two bounds."""
-    chance = story.chance
     story.cast.update(A=story.person(), item=chance.pick(SMALL + FRUIT))
     guess = leaf(chance.between(4, 25), "guess")
     each, width = chance.between(7, 60), chance.between(4, 9)
