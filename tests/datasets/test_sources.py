@@ -11,7 +11,7 @@ import pytest
 
 from gradeschool import Problem, load_dataset
 from gradeschool.datasets.files import SOURCES
-from gradeschool.datasets.load import critic_problem, labelled_steps, tagged
+from gradeschool.datasets.load import critic_problem, labelled_steps
 from gradeschool.datasets.platinum import LABELS, REMOVED, REVISED, platinum_changes
 from gradeschool.errors import DataError, InputError
 from gradeschool.formats.samples import Reference
@@ -219,4 +219,3 @@ def test_rows_that_are_none_are_refused() -> None:
     fields = {"id": "1", "generator": "g", "problem": "P?", "steps": ["One."], "label": 1}
     with pytest.raises(DataError, match="1 steps and the label 1"):
         labelled_steps(fields)
-    assert tagged(["a", "b"]).endswith("<paragraph_1>\nb\n</paragraph_1>")

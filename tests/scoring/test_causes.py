@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gradeschool import Problem, get_scorer
 from gradeschool.answers.failures import is_right
-from gradeschool.datasets.platinum import platinum_changes, platinum_problems
+from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.scoring.causes import Side, explain_verdict, read_text
 from tests.support.command import Command
 from tests.support.files import jsonl
@@ -156,7 +156,7 @@ def test_scores_under_platinum_are_those_of_its_own_problems(
 ) -> None:
     """Counted apart: the problems of Platinum, each against its gold, by the scorer itself."""
     path, name = data / "completions" / "tora.jsonl", FLEXIBLE
-    labels = {problem.id: problem for problem in platinum_problems(gsm8k_test)}
+    labels = {each.id: each for each in gsm8k_test} | platinum_changes(gsm8k_test, "gsm8k")
     expected: dict[str, list[int]] = {}
     with path.open(newline="\n") as lines:
         for row in map(json.loads, lines):

@@ -197,9 +197,8 @@ def fetch(source: DatasetSource) -> Path:
             f"cannot fetch the dataset {source.name!r} from {source.url}: {reason}; "
             f"put it at {place}, or fetch it where there is a network"
         ) from error
-    record, recorded = _record(target)
     promised = int(length) if length.isdecimal() else 0
-    digest, expected = hashlib.sha256(body).hexdigest(), source.sha256 or recorded
+    digest, expected = hashlib.sha256(body).hexdigest(), source.sha256 or _record(target)[1]
     rows, fault = len(body.splitlines()), ""
     if is_downgraded:
         fault = "leads to an http:// address"
@@ -217,7 +216,7 @@ def fetch(source: DatasetSource) -> Path:
             f"at {place}"
         )
     if not expected:
-        _write_whole(record, f"{digest}\n".encode())
+        _write_whole(_record(target)[0], f"{digest}\n".encode())
     _write_whole(target, body)
     return target
 

@@ -26,7 +26,7 @@ from gradeschool.datasets.files import (
     sha256_of,
     source_at,
 )
-from gradeschool.datasets.platinum import platinum_problems
+from gradeschool.datasets.platinum import platinum_changes
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from gradeschool.formats.tables import Row, read_rows, read_whole
 from gradeschool.problem import MARKER, Problem
@@ -141,23 +141,22 @@ def _load_source(name: str) -> Dataset:
     source = SOURCES[name]
     file = locate(source)
     if file.layout in SHOTS:
-        rows = enumerate(SHOTS[file.layout](file.path, source.language))
-        problems = tuple(
+        shots = enumerate(SHOTS[file.layout](file.path, source.language))
+        problems = [
             Problem.from_row(str(index), question, f"{rationale}\n{MARKER} {answer}")
-            for index, (question, rationale, answer) in rows
-        )
+            for index, (question, rationale, answer) in shots
+        ]
     else:
+        rows = _tsv_rows(file.path) if file.path.suffix == ".tsv" else read_rows(file.path)
         build = BUILDERS[file.layout]
-        read = enumerate(
-            _tsv_rows(file.path) if file.path.suffix == ".tsv" else read_rows(file.path)
-        )
-        problems = tuple(build(source, str(index), row) for index, row in read)
+        problems = [build(source, str(index), row) for index, row in enumerate(rows)]
     if file.layout == "platinum":
-        kept = platinum_problems(problems, name)
-        problems = tuple(replace(each, meta={**each.meta, "row": each.id}) for each in kept)
+        changes = platinum_changes(problems, name)
+        kept = [changes.get(problem.id, problem) for problem in problems]
+        problems = [replace(each, meta={**each.meta, "row": each.id}) for each in kept if each]
     if len(problems) != source.rows:
         raise DataError(f"{str(file.path)!r} contains {len(problems)} problems, not {source.rows}")
-    return Dataset(name, problems, sha256_of(file.path))
+    return Dataset(name, tuple(problems), sha256_of(file.path))
 
 
 def _load_files(name: str, files: Sequence[Path], columns: Mapping[str, str]) -> Dataset:

@@ -67,13 +67,3 @@ def label_changes(problems: Sequence[Problem], used: Iterable[Problem | None] = 
     official = {problem.id: problem for problem in problems}
     others = any(problem and official.get(problem.id) != problem for problem in used)
     return {} if others else changes
-
-
-def platinum_problems(problems: Sequence[Problem], name: str = "gsm8k") -> list[Problem]:
-    """Return the 1,209 problems of GSM8K-Platinum, in official order and with official ids.
-
-    Raises InputError if `problems` are not the official test split.
-    """
-    changes = platinum_changes(problems, name)
-    layered = (changes.get(problem.id, problem) for problem in problems)
-    return [problem for problem in layered if problem is not None]
