@@ -19,12 +19,11 @@ from gradeschool.datasets.files import sha256_of
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.reports.pages import environment
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import markdown_text, printable
 from gradeschool.reports.report import (
     MOST_TOKENS,
     judge_run,
     markdown,
-    markdown_text,
     report_page,
     token_values,
 )

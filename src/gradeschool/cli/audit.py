@@ -11,7 +11,7 @@ from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, option
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import printable, quoted
 from gradeschool.scorer import clip
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ def audit_command(
     from gradeschool.auditing.audit import MOST_HANGS, audit, check_names
     from gradeschool.protocols.registry import get_usable_scorer
     from gradeschool.reports.progress import ProgressDisplay
-    from gradeschool.reports.terminal import quoted
 
     if (function is None) == (scorer is None):
         which = (

@@ -12,7 +12,7 @@ from gradeschool.cli import options as cli
 from gradeschool.cli.options import FiniteRange, option
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, percent
-from gradeschool.reports.printable import say
+from gradeschool.reports.printable import quoted, say
 from gradeschool.scorer import DEFAULT_SCORER
 
 if TYPE_CHECKING:
@@ -226,7 +226,6 @@ def why_command(
     Example: gradeschool why runs/mine --expected 54.6
     """
     from gradeschool.reports.measured import changed_settings
-    from gradeschool.reports.terminal import quoted
     from gradeschool.runs.why import explain_difference, explain_gap, read_settings
     from gradeschool.scoring.sources import choose_run, choose_runs, once_each
     from gradeschool.scoring.table import choose_scorers

@@ -13,7 +13,7 @@ import click
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, FiniteRange, option
 from gradeschool.percentages import bounds, count, percent
-from gradeschool.reports.printable import say
+from gradeschool.reports.printable import quoted, say
 from gradeschool.scorer import DEFAULT_SCORER
 
 if TYPE_CHECKING:
@@ -285,8 +285,6 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
 
     run: begins each message. A completion on which a scorer or the judge fails is no complete one.
     """
-    from gradeschool.reports.terminal import quoted
-
     results, texts = evaluation.results, list(evaluation.cautions)
     missing = results["requested"] - evaluation.answered
     status = 3 if missing or results.get("judge", {}).get("failed") else 0
@@ -331,7 +329,7 @@ def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
     """Print what one run measured, its score and its folder."""
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import measured
-    from gradeschool.reports.terminal import curve_table, print_scores, quoted
+    from gradeschool.reports.terminal import curve_table, print_scores
 
     console, manifest = cli.stdout_console(), manifest_of(evaluation.folder)
     for name, value in measured(manifest):
@@ -408,7 +406,7 @@ def _print_leaderboard(finished: Finished) -> None:
     """Print one row per run, most accurate first."""
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import changed_settings
-    from gradeschool.reports.terminal import print_leaderboard, quoted
+    from gradeschool.reports.terminal import print_leaderboard
     from gradeschool.runs.job import model_label
 
     names = {each.job.model: each.model.name for each, _ in finished}

@@ -15,7 +15,7 @@ from gradeschool.cli import options as cli
 from gradeschool.cli.options import option
 from gradeschool.errors import InputError
 from gradeschool.percentages import accuracy_words, count, percent
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import printable, quoted
 from gradeschool.scorer import clip
 from gradeschool.verdict import Outcome, Verdict
 
@@ -90,7 +90,7 @@ def explain_command(
     Example: gradeschool explain runs/mine --scorer openai/2021 multi-pattern
     """
     from gradeschool.datasets.files import OWN_PROBLEMS
-    from gradeschool.reports.terminal import quoted, run_name
+    from gradeschool.reports.terminal import run_name
     from gradeschool.scoring.causes import Side, explained_samples, label_changes_for
     from gradeschool.scoring.samples import file_ids
     from gradeschool.scoring.sources import choose_runs

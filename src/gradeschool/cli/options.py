@@ -15,7 +15,7 @@ import click
 
 from gradeschool.errors import InputError, UnknownNameError, close_names
 from gradeschool.percentages import count
-from gradeschool.reports.printable import say, terminal
+from gradeschool.reports.printable import quoted, say, terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -83,8 +83,6 @@ def read_options() -> ReadOptions:
 
 def options_as_typed() -> str:
     """Return the options with which the command reads its files, as words behind a file name."""
-    from gradeschool.reports.terminal import quoted
-
     given = click.get_current_context().meta[READING]
     pairs = [("-d", given["dataset"]), *(("--columns", each) for each in given["columns"])]
     pairs.append(("--id-base", given["id_base"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import click
 
 from gradeschool.cli import options as cli
 from gradeschool.percentages import count
-from gradeschool.reports.printable import say
+from gradeschool.reports.printable import quoted, say
 
 if TYPE_CHECKING:
     from gradeschool.scoring.score import RunScore
@@ -61,9 +61,14 @@ def score_command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
+    from gradeschool.datasets.platinum import platinum_changes
+    from gradeschool.formats.own_run import manifest_of
+    from gradeschool.process import cores
     from gradeschool.protocols.registry import all_scorers, get_vote
-    from gradeschool.scoring.score import score_sources
-    from gradeschool.scoring.sources import open_sources, split_run
+    from gradeschool.scoring.at_k import votes_on
+    from gradeschool.scoring.cluster import rows_on_ray
+    from gradeschool.scoring.score import check_table, score_sources, verdict_table
+    from gradeschool.scoring.sources import open_sources
     from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
 
     gc.freeze()
@@ -74,8 +79,6 @@ def score_command(
     if labels and votes:
         raise click.UsageError("--vote counts the dataset's own labels; leave --labels out")
     if output is not None:
-        from gradeschool.scoring.score import check_table, verdict_table
-
         check_table(output)
     chosen = choose_scorers(names) if names else []
     if ALL in names and (absent := all_scorers().keys() - {scorer.name for scorer in chosen}):
@@ -85,43 +88,26 @@ def score_command(
             f"pip install 'gradeschool[{extras}]'"
         )
     tables = open_sources(paths, cli.read_options(), cli.warn)
-    here = tables[0].dataset.name
-    if any(table.dataset.name != here for table in tables):
-        here = ""
+    datasets = {table.dataset.name for table in tables}
+    here = datasets.pop() if len(datasets) == 1 else ""
     if names:
         headline = chosen[0].name
     else:
-        from gradeschool.formats.own_run import manifest_of
-
-        manifests = [manifest_of(Path(split_run(path)[0])) for path in paths]
+        manifests = [manifest_of(Path(table.path)) for table in tables]
         cli.warn_of_own_scorer(manifests)
         headline, chosen = headline_scorer(manifests), choose_scorers((), here)
         if headline not in {scorer.name for scorer in chosen}:
             chosen += choose_scorers([headline])
-    if labels:
-        from gradeschool.datasets.platinum import platinum_changes
-
-        for table in tables:
-            platinum_changes(table.dataset.problems, table.dataset.name)
-    kwargs: dict[str, Any] = {"labels": bool(labels), "jobs": jobs}
-    if not jobs:
-        from gradeschool.process import cores
-
-        kwargs["jobs"] = cores()
-    if engine == "ray":
-        from gradeschool.scoring.cluster import rows_on_ray
-
-        kwargs["score_rows"] = rows_on_ray
+    for table in tables if labels else ():
+        platinum_changes(table.dataset.problems, table.dataset.name)  # raises InputError
     scorer_set = ScorerSet(chosen)
-    with ExitStack() as stack:
-        if output is not None:
-            kwargs["write"] = stack.enter_context(verdict_table(output, scorer_set.names))
-        scores = score_sources(tables, scorer_set, cli.warn, **kwargs)
-    voted = []
-    if votes:
-        from gradeschool.scoring.at_k import votes_on
-
-        voted = votes_on([Path(path) for path in paths], votes, cli.read_options(), cli.warn)
+    verdicts = verdict_table(output, scorer_set.names) if output else nullcontext(lambda *_: None)
+    with verdicts as write:
+        scores = score_sources(
+            tables, scorer_set, cli.warn, labels=bool(labels), jobs=jobs or cores(), write=write,
+            score_rows=rows_on_ray if engine == "ray" else None,
+        )  # fmt: skip
+    voted = votes_on(list(map(Path, paths)), votes, cli.read_options(), cli.warn) if votes else []
     flagged = _compare_flags(scores, headline)
     if as_json:
         fields: dict[str, Any] = {"runs": [run.as_json() for run in scores]}
@@ -140,14 +126,11 @@ def score_command(
                 say(line)
         if voted:
             terminal.print_votes(voted, console)
-    is_failed, faults = False, 0
+    is_failed = False
     for run in scores:
-        faults += run.faults
         for result in run.scorers if names else [run.result(headline)]:
             is_failed = is_failed or result.error > 0
             if result.error > run.failed:
-                from gradeschool.reports.terminal import quoted
-
                 judged = "; its accuracy is a range, with these wrong and with these right"
                 cli.warn(
                     f"{result.scorer} fails on {result.error - run.failed} of "
@@ -156,24 +139,21 @@ def score_command(
                     f"{quoted(run.origin)}{cli.options_as_typed()} --scorer "
                     f"{quoted(result.scorer)}"
                 )
-    if faults:
-        cli.exit_for_faults(faults)
+    cli.exit_for_faults(sum(run.faults for run in scores))
     if is_failed:
         sys.exit(3)
 
 
 def _compare_flags(scores: Sequence[RunScore], headline: str) -> list[str]:
     """Return lines on how the files' own flags agree with the headline scorer; warn if few do."""
-    lines, all_agree = [], True
-    for run in scores:
-        if run.flags:
-            from gradeschool.reports.terminal import disagrees, flag_line
+    from gradeschool.reports.terminal import disagrees, flag_line
 
-            line = f"{run.run}: {flag_line(run, headline, cli.options_as_typed())}"
-            if disagrees(run.flags[headline]):
-                cli.warn(line)
-            lines.append(line)
-            all_agree = all_agree and run.flags[headline].agree == run.flags[headline].n
-    if lines and all_agree:
+    flagged = [run for run in scores if run.flags]
+    if flagged and all(run.flags[headline].agree == run.flags[headline].n for run in flagged):
         return [f"the file's own flags agree with {headline} on every completion"]
+    lines = []
+    for run in flagged:
+        lines.append(f"{run.run}: {flag_line(run, headline, cli.options_as_typed())}")
+        if disagrees(run.flags[headline]):
+            cli.warn(lines[-1])
     return lines

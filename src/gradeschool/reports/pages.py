@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from gradeschool import __version__
 from gradeschool.atomic import replacing, writing_output
-from gradeschool.percentages import bounds, count, p_value, points
-from gradeschool.reports.printable import printable
+from gradeschool.percentages import bounds, count, gain, p_value, points
+from gradeschool.reports.printable import markdown_text, printable
 from gradeschool.scoring.statistics import Interval
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def environment() -> Environment:
     """Return the environment of all templates: escaping, and the formats of numbers."""
     templates = Environment(
         loader=PackageLoader("gradeschool.reports"),
-        autoescape=True,
+        autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -130,9 +130,11 @@ def environment() -> Environment:
     templates.filters |= {
         "percent": lambda share, digits=2: f"{100 * share:.{digits}f}",
         "points": lambda share, digits=2: points(share, digits).replace("-", "−"),
+        "gain": lambda pair, digits=2: gain(pair.difference, pair.ci95, digits),
         "span": lambda interval, between=" – ", digits=2: bounds(interval, digits, between),
         "p_value": p_value,
         "count": count,
+        "markdown": markdown_text,
         "thousands": "{:,}".format,
     }
     templates.globals["link_to"] = lambda **state: f"#{urlencode(state)}"

@@ -7,13 +7,14 @@ them. The HTML page escapes in its templates (`pages`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-BARE_PIPE, PIPE = re.compile(r"(?<!\\)\|"), r"\\|"
+# Characters with a meaning in a Markdown table cell.
+MARKDOWN = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
 
 
 def printable(text: str, keep: str = "\n") -> str:
@@ -37,6 +38,13 @@ def say(text: str = "", end: str = "\n", err: bool = False) -> None:
     click.echo(printable(text) + end, err=err, nl=False)
 
 
+def quoted(text: str) -> str:
+    """Quote a path or a name for a shell if necessary, with escapes for the terminal."""
+    from shlex import quote
+
+    return quote(printable(text))
+
+
 def terminal(**options: Any) -> Console:
     """Return a rich console that escapes what it prints, except for styles and cursor movements.
 
@@ -58,15 +66,6 @@ def terminal(**options: Any) -> Console:
     return TerminalConsole(highlight=False, markup=False, emoji=False, **options)
 
 
-def markdown_table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1
-) -> list[str]:
-    """Return a Markdown table as lines: `texts` columns of texts, then numbers, aligned right.
-
-    Cells are Markdown; "|" and line breaks in them do not end the cell.
-    """
-    alignments = ["---"] * texts + ["---:"] * (len(heads) - texts)
-    return [
-        f"| {' | '.join(BARE_PIPE.sub(PIPE, ' '.join(cell.split())) for cell in row)} |"
-        for row in (heads, alignments, *rows)
-    ]
+def markdown_text(text: str) -> str:
+    """Return a text as Markdown that shows the same characters: no markup, no link, no HTML."""
+    return MARKDOWN.sub(r"\\\1", printable(text, keep=""))

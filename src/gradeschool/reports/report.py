@@ -10,7 +10,6 @@ prompts of PROMPT_CHUNK problems for each run: null, a text or [role, content] p
 import base64
 import gzip
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from gradeschool.formats.read import completions_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.settings import mapping
 from gradeschool.formats.verifier_scores import is_finite, read_scores, scores_path
-from gradeschool.percentages import bounds, count, gain, p_value
+from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.reports.measured import (
     changed_settings,
@@ -39,15 +38,15 @@ from gradeschool.reports.measured import (
     temperature_words,
     truncation_advice,
 )
-from gradeschool.reports.pages import axis_over, render, save_page
-from gradeschool.reports.printable import markdown_table, printable
+from gradeschool.reports.pages import axis_over, environment, render, save_page
+from gradeschool.reports.printable import markdown_text
 from gradeschool.reports.terminal import accuracy_text, difference_in_words, disagrees
 from gradeschool.runs.job import recorded_prompts
 from gradeschool.scorer import Scorer, clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.candidates import sample_key
 from gradeschool.scoring.causes import explained_samples, label_changes_for
-from gradeschool.scoring.compare import Comparison, Outcomes, compare, outcomes_of
+from gradeschool.scoring.compare import Comparison, compare, outcomes_of
 from gradeschool.scoring.score import (
     REMOVED,
     Forms,
@@ -144,6 +143,20 @@ class Judged:
         counts = Counter(each.problem.id for each in self.completions).values()
         return min(counts, default=0), max(counts, default=0)
 
+    def notes(self) -> list[str]:
+        """Return what is said of the file, as sentences."""
+        return [f"{note[:1].upper()}{note[1:]}{'' if note.endswith('?') else '.'}"
+                for note in self.source.run.notes]  # fmt: skip
+
+    def files(self) -> str:
+        """Return the names of the run's files, each with its digest; "" for texts in memory."""
+        if self.source.path == Path():
+            return ""
+        files = [completions_of(path) for path in named_files(str(self.source.path))]
+        words = [f"{path.name}, SHA-256 {sha256_of(path)}" for path in files[:MOST_FILES]]
+        more = len(files) - len(words)
+        return "; ".join(words + [f"{more} more files"] * (more > 0))
+
     def finish_known(self) -> bool:
         """Return whether a row has a finish reason; without any, texts only look cut."""
         return any(each.sample.finish != Finish.UNKNOWN for each in self.completions)
@@ -207,11 +220,6 @@ def judge_run(
         completions,
         revised=sum(row.revised not in (b"", REMOVED) for row in rows),
     )
-
-
-def _sentence(note: str) -> str:
-    """Return what is said of a file as a sentence."""
-    return f"{note[:1].upper()}{note[1:]}{'' if note.endswith('?') else '.'}"
 
 
 def sent_prompts(manifest: Mapping[str, Any], warn: Warn) -> Mapping[str, Prompt]:
@@ -314,7 +322,7 @@ def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = 
     title = dataset_title(datasets.pop()) if len(datasets) == 1 else f"{len(datasets)} datasets"
     several: dict[str, Any] = {}
     if len(runs) > 1:
-        _, comparisons, refusal = compared_with_first([judged.headline for judged in runs])
+        comparisons, refusal = compared_with_first([judged.headline for judged in runs])
         judged_problems = {
             (each.problem.id, each.problem.question)
             for judged in runs for each in judged.completions if each.outcome != ERROR
@@ -372,7 +380,7 @@ def _run_values(judged: Judged) -> dict[str, Any]:
         "removed": score.n - score.platinum.n if score.platinum else 0,
         "flags": flags,
         "disagrees": flags is not None and disagrees(flags),
-        "notes": list(map(_sentence, judged.source.run.notes)),
+        "notes": judged.notes(),
         "dataset": dataset_title(judged.source.run.dataset),
         "settings": settings,
         # Without finish reasons, a text that looks cut may not be: no advice is given.
@@ -478,7 +486,7 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
         ("Evaluated by", version and (
             f"gradeschool {version}, Python {manifest.get('python') or 'unknown'}"
         )),
-        ("Completions", _files_in_words(judged.source) or None),
+        ("Completions", judged.files() or None),
         ("Test set and its digest",
          dataset.get("name") and f"{dataset['name']}, SHA-256 {dataset.get('sha256')}"),
         ("Few-shot examples", examples),
@@ -496,16 +504,6 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
                    "texts on which the scorer itself fails: they give its bounds"),
         ("Interval", "95 %, Wilson; by problem where there are several samples"),
     ]  # fmt: skip
-
-
-def _files_in_words(source: SourceRun) -> str:
-    """Return the names of the files of a run, each with its digest; "" for texts in memory."""
-    if source.path == Path():
-        return ""
-    files = [completions_of(path) for path in named_files(str(source.path))]
-    words = [f"{path.name}, SHA-256 {sha256_of(path)}" for path in files[:MOST_FILES]]
-    more = len(files) - len(words)
-    return "; ".join(words + [f"{more} more files"] * (more > 0))
 
 
 def page_blocks(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[tuple[str, str]]:
@@ -651,20 +649,17 @@ def heatmap_page(runs: Sequence[Judged]) -> str:
     )
 
 
-def compared_with_first(
-    tables: Sequence[ScoredTable],
-) -> tuple[list[Outcomes], dict[int, Comparison], str]:
-    """Return the outcomes of runs under one scorer, and the comparisons with the first by index.
+def compared_with_first(tables: Sequence[ScoredTable]) -> tuple[dict[int, Comparison], str]:
+    """Return the comparisons of runs under one scorer with the first, by index.
 
-    If they cannot be compared, both are empty, and the text says why.
+    If they cannot be compared, there are none, and the text says why.
     """
     try:
-        outcomes = [outcomes_of(table) for table in tables]
-        return outcomes, dict(enumerate(compare(outcomes), start=1)), ""
+        return dict(enumerate(compare(list(map(outcomes_of, tables))), start=1)), ""
     except InputError as refusal:
         # Without the options of `compare` that the message ends with.
         reason = str(refusal)
-        return [], {}, f"The runs are not compared: {reason.rpartition('; give ')[0] or reason}."
+        return {}, f"The runs are not compared: {reason.rpartition('; give ')[0] or reason}."
 
 
 def methods_in_words(comparisons: Sequence[Comparison]) -> str:
@@ -688,58 +683,13 @@ def methods_in_words(comparisons: Sequence[Comparison]) -> str:
     return " ".join(sentences)
 
 
-# Markdown, and files
-
-# Characters with a meaning in a Markdown table cell.
-MARKS = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
-
-
 def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     """Return a table of the runs for a pull request, then each scorer's accuracy, collapsed."""
-    _, differences, refusal = compared_with_first([judged.headline for judged in runs])
-    heads = ("run", "accuracy", "95 % interval", "from the first", "p", "cut", "empty", "ran on",
-             "errors")  # fmt: skip
-    rows, notes = [], []
-    if len(runs) > 1:
-        compared = methods_in_words([*differences.values()])
-        notes.append(markdown_text(refusal, len(refusal)) if refusal else compared)
-    for index, judged in enumerate(runs):
-        name, result, forms = markdown_text(judged.name), judged.result, judged.forms
-        if files := _files_in_words(judged.source):
-            notes.append(f"{name}: {markdown_text(files, len(files))}.")
-        pair = differences.get(index)
-        rows.append((
-            name,
-            accuracy_text(result),
-            bounds(result.ci95, between=" – ") if result.judged else "-",
-            gain(pair.difference, pair.ci95, 2) if pair else "",
-            p_value(pair.p_holm) if pair else "",
-            *map(str, (forms.truncated, forms.empty, forms.run_on, result.error)),
-        ))  # fmt: skip
-        said = map(_sentence, judged.source.run.notes)
-        notes += [f"{name}: {markdown_text(note, len(note))}" for note in said]
-        if uneven := judged.score.samples:
-            notes.append(f"{name}: {uneven[0]} to {uneven[1]} samples a problem; a mean over "
-                         "problems.")  # fmt: skip
-        if flags := judged.score.flags.get(result.scorer):
-            notes.append(f"{name}: the file's own flags: {flags.agree:,} of {flags.n:,} agree.")
-    by_scorer = [
-        (markdown_text(scorer.name), *(accuracy_text(each.score.scorers[place]) for each in runs))
-        for place, scorer in enumerate(scorers)
-    ]
-    return "\n".join([
-        *markdown_table(heads, rows),
-        f"\nScored by {markdown_text(scorers[HEADLINE].name)}.\n",
-        *(f"{note}\n" for note in notes),
-        f"<details><summary>The same completions under {len(scorers)} scorers</summary>\n",
-        *markdown_table(["scorer", *(markdown_text(each.name) for each in runs)], by_scorer),
-        "\n</details>\n",
-    ])  # fmt: skip
-
-
-def markdown_text(text: str, limit: int = LONGEST_VALUE) -> str:
-    """Return a name as Markdown that shows the same characters: no markup, no link, no HTML."""
-    return MARKS.sub(r"\\\1", printable(clip(text, limit), keep=""))
+    differences, refusal = compared_with_first([judged.headline for judged in runs])
+    methods = markdown_text(refusal) or methods_in_words([*differences.values()])
+    values = {"runs": runs, "scorers": scorers, "differences": differences, "methods": methods}
+    template = environment().get_template("report.md")
+    return f"{template.render(**values, accuracy=accuracy_text)}\n"
 
 
 def check_report_path(path: Path, overwrite: bool) -> None:

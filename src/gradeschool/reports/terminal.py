@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from gradeschool.percentages import (
     point_bounds,
     points,
 )
-from gradeschool.reports.printable import printable
+from gradeschool.reports.printable import printable, quoted
 from gradeschool.scorer import clip
 
 if TYPE_CHECKING:
@@ -272,11 +271,6 @@ def flag_line(score: RunScore, headline: str, reading: str) -> str:
 def disagrees(flags: FlagAgreement) -> bool:
     """Return whether the file's own verdicts differ so often that a column may be misread."""
     return flags.n - flags.agree > LARGE_DISAGREEMENT * flags.n
-
-
-def quoted(text: str) -> str:
-    """Quote a path or a name for a shell if necessary."""
-    return shlex.quote(printable(text))
 
 
 def print_votes(scores: Sequence[VoteScore], console: Console) -> None:

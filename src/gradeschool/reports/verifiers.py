@@ -18,7 +18,8 @@ from gradeschool.formats.own_run import read_json
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.verifier_scores import choose_scores
 from gradeschool.percentages import bounds, decimals, gain, percent
-from gradeschool.reports.printable import markdown_table, printable
+from gradeschool.reports.pages import environment
+from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.at_k import steps
 from gradeschool.scoring.candidates import one_run
@@ -198,74 +199,43 @@ def write_report(preset: Preset, folder: Path) -> Path:
     shares = {name: mean_share(outcomes.values()) for name, outcomes in added.items()}
     titles = {name: rank.title_of(name) for name in added}
     shown = [name for name in SHOWN if name in added]
-    ahead = [titles[name] for name in shown
-             if rank.paired_difference(added[rank.MAJORITY], added[name]).ci95.low > 0]  # fmt: skip
     best = max(shown, key=shares.__getitem__)
-    certain = f"above it for certain: {', '.join(ahead)}" if ahead else (
-        "nothing is above the majority for certain")  # fmt: skip
-    lines = [
-        f"# Verifiers, preset {preset.name}",
-        "",
-        f"The {titles[best]} is right on {percent(shares[best], 1)}, "
-        f"{_compare(added[rank.MAJORITY], added[best])} over the majority vote; {certain}.",
-    ]
     controls = {
         "Control 1 (the same labels spent on fine-tuning, greedily)":
             read_greedy(folder, f"seed-{first}/greedy-control"),
         "Control 2 (log-probability under that model)":
             rank.count_outcomes(selected("control"), rank.BEST),
     }  # fmt: skip
-    for words, outcomes in controls.items():
-        mine = by_seed[best][0]
-        is_ahead = rank.paired_difference(outcomes, mine).difference < 0
-        lines.append(f"{words} {'stays ahead of it' if is_ahead else 'is behind it'}: "
-                     f"{_compare(outcomes, mine)} for the verifier (seed {first}).")  # fmt: skip
-    need = rank.break_even_auc([result.case for result in selected("verifier")])
-    lines += [
-        "",
-        f"{preset.labelled:,} labelled problems with {preset.k} samples each, "
-        f"{len(selected('verifier')):,} test problems with {preset.n}; {len(preset.seeds)} "
-        f"training seeds. The best of {preset.n} equals the majority at an AUC within problems of "
-        f"{decimals(need) or 'none'} (seed {first}).",
-        "",
-    ]
-    rows = [["strategy", "right", "95 %", "by seed", "over the majority"]]
-    for name, each in added.items():
-        over = "" if name == rank.MAJORITY else _compare(added[rank.MAJORITY], each)
-        rows.append([titles[name], percent(shares[name], 1),
-                     bounds(clustered_wilson(list(each.values()))),
-                     " ".join(f"{100 * mean_share(seed.values()):.1f}" for seed in by_seed[name]),
-                     over])  # fmt: skip
-    lines += [*markdown_table(rows[0], rows[1:]), ""]
-    named = {f"{labels:,}": f"verifier-{labels}" for labels in preset.curve}
-    named[f"{preset.labelled:,}"] = "verifier"
+    labels = {f"{number:,}": f"verifier-{number}" for number in preset.curve}
+    labels[f"{preset.labelled:,}"] = "verifier"
     if other := preset.other_level:
-        named[f"{preset.labelled:,}, --level {other}"] = other
-    rows = [["labelled problems", "AUC within", *(titles[name] for name in shown[:3])]]
-    for label, what in named.items():
-        results = selected(what)
-        inside = rank.auc_of_cases(rank.VERIFIER, [result.case for result in results]).within
-        majority = rank.count_outcomes(results, rank.MAJORITY)
-        after = [rank.count_outcomes(results, name) for name in shown[:3]]
-        rows.append([label, decimals(inside), *(_compare(majority, each) for each in after)])
-    lines += [
-        f"## Learning curve (seed {first}), points over the majority",
-        "",
-        *markdown_table(rows[0], rows[1:]),
-        "",
-    ]
-    costs = {path.stem: float((read_json(path) or {}).get("cpu_seconds", 0))
-             for path in sorted((folder / STAGES).glob("*.json"))}  # fmt: skip
-    rows = [["stage", "CPU s"], *([name, f"{cost:,.0f}"] for name, cost in costs.items())]
-    lines += [
-        f"## CPU seconds: {sum(costs.values()):,.0f}",
-        "",
-        *markdown_table(rows[0], rows[1:]),
-        "",
-    ]
-    path = folder / "report.md"
-    write_file(path, "\n".join(lines).encode())
-    return path
+        labels[f"{preset.labelled:,}, --level {other}"] = other
+    curve = []
+    for label, what in labels.items():
+        inside = rank.auc_of_cases(rank.VERIFIER, [each.case for each in selected(what)]).within
+        majority = rank.count_outcomes(selected(what), rank.MAJORITY)
+        after = [rank.count_outcomes(selected(what), name) for name in shown[:3]]
+        curve.append([label, decimals(inside), *(_compare(majority, each) for each in after)])
+    text = environment().get_template("reproduction.md").render(
+        preset=preset, first=first, titles=titles, shares=shares, best=best, curve=curve,
+        majority=rank.MAJORITY, tested=len(selected("verifier")),
+        over_majority=lambda name: _compare(added[rank.MAJORITY], added[name]),
+        ahead=[titles[name] for name in shown
+               if rank.paired_difference(added[rank.MAJORITY], added[name]).ci95.low > 0],
+        controls={
+            words: (_compare(outcomes, by_seed[best][0]),
+                    rank.paired_difference(outcomes, by_seed[best][0]).difference < 0)
+            for words, outcomes in controls.items()
+        },
+        need=decimals(rank.break_even_auc([each.case for each in selected("verifier")])),
+        intervals={name: clustered_wilson(list(each.values())) for name, each in added.items()},
+        seeds={name: [mean_share(seed.values()) for seed in by_seed[name]] for name in added},
+        curve_titles=[titles[name] for name in shown[:3]],
+        costs={path.stem: float((read_json(path) or {}).get("cpu_seconds", 0))
+               for path in sorted((folder / STAGES).glob("*.json"))},
+    )  # fmt: skip
+    write_file(folder / "report.md", text.encode())
+    return folder / "report.md"
 
 
 def write_figure(folder: Path, name: str, points: Sequence[FigurePoint]) -> list[str]:
