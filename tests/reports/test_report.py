@@ -27,7 +27,6 @@ from gradeschool.reports.report import (
     report_page,
     token_values,
 )
-from gradeschool.scorer import clip
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.sources import SourceRun
 from gradeschool.scoring.table import ScorerSet
@@ -310,7 +309,7 @@ def test_a_markdown_cell_is_text(text: str) -> None:
     inline = [token for token in tokens if token.type == "inline"][1]
     assert {child.type for child in inline.children or ()} <= {"text", "text_special"}
     content = "".join(child.content for child in inline.children or ())
-    assert content == f"x{printable(clip(text, 200), keep='')}x"
+    assert content == f"x{printable(text, keep='')}x"
 
 
 def test_what_cannot_be_written_is_refused(

@@ -148,20 +148,16 @@ def _status(raised: BaseException) -> int:
         advice = "Please report it"
         if isinstance(error, ImportError):  # of an installed package
             advice = "Install this package again, or the library of the system that it names"
+        from pathlib import Path
+        from traceback import walk_tb
+
+        *_, (frame, line) = walk_tb(error.__traceback__)
+        file = "/".join(Path(frame.f_code.co_filename).parts[-2:])
+        said = printable(str(error)[:200], keep="")
         return _report(
-            f"unexpected {_described(error)}; what was stored before is intact. {advice}; "
-            "GRADESCHOOL_TRACEBACK=1 shows the traceback"
+            f"unexpected {type(error).__name__} in {file}, line {line}: {said!r}; what was stored "
+            f"before is intact. {advice}; GRADESCHOOL_TRACEBACK=1 shows the traceback"
         )
-
-
-def _described(error: Exception) -> str:
-    """Return the kind and place of an error, and the start of its message."""
-    from traceback import walk_tb
-
-    *_, (frame, line) = walk_tb(error.__traceback__)
-    path = frame.f_code.co_filename.replace(os.sep, "/")
-    place = f"{'/'.join(path.split('/')[-2:])}, line {line}"
-    return f"{type(error).__name__} in {place}: {printable(str(error)[:200], keep='')!r}"
 
 
 def _discard(stream: TextIO) -> None:

@@ -27,7 +27,8 @@ STYLES = {"false-accept": "bold red", "false-reject": "bold yellow"}
 
 @click.command(cls=cli.Verb)
 @click.argument("function", required=False, metavar="MODULE:FUNCTION")
-@cli.scorer_option("Audit a scorer from `gradeschool protocols list` instead of a function.")
+@option("--scorer", str, "Audit a scorer from `gradeschool protocols list` instead of a function.",
+        metavar="NAME")  # fmt: skip
 @option("--allow", str, "Do not count a class ('slow') or kind ('false-reject/number-words') of "
         "finding.", multiple=True, metavar="NAME")  # fmt: skip
 @option("--threshold", float, "Lowest score that counts as accepted.", default=0.5)

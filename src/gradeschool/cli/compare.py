@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from gradeschool.cli import options as cli
-from gradeschool.cli.options import FiniteRange, option
+from gradeschool.cli.options import FiniteRange, option, switch
 from gradeschool.errors import InputError
 from gradeschool.percentages import bounds, percent
 from gradeschool.reports.printable import quoted, say
-from gradeschool.scorer import DEFAULT_SCORER
+from gradeschool.scorer import DEFAULT_SCORER, clip
 
 if TYPE_CHECKING:
-    from gradeschool.runs.why import GapAccount
     from gradeschool.scoring.samples import Run
     from gradeschool.scoring.sources import SourceRun
 
@@ -29,9 +28,8 @@ ROUNDED = 0.051  # points; a published figure has one decimal
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @cli.scorer_option("Scorer for all runs; by default that of their protocol.")
 @cli.marks_option
-@click.option("--common", is_flag=True,
-              help="Compare only the problems that all runs have.")  # fmt: skip
-@click.option("--unpaired", is_flag=True, help="Treat the problems of the runs as different.")
+@switch("--common", "Compare only the problems that all runs have.")
+@switch("--unpaired", "Treat the problems of the runs as different.")
 @option("--at-least", FiniteRange(0, 1), "Exit with 1 if the accuracy of a run is below SHARE.",
         metavar="SHARE")  # fmt: skip
 @option("--not-worse-than reference", str, "Exit with 1 unless the interval excludes a loss of "
@@ -90,7 +88,6 @@ def compare_command(
     specs = runs if first is None else (first, *runs)
     if thinking_marks:
         scorer = cli.marked_scorers([scorer or DEFAULT_SCORER], thinking_marks)[-1]
-    cli.check_scorers(scorer)
 
     chosen = choose_runs(specs, cli.read_options(), cli.warn)
     if len(chosen) < 2 and at_least is None:
@@ -226,15 +223,13 @@ def why_command(
     Example: gradeschool why runs/mine --expected 54.6
     """
     from gradeschool.reports.measured import changed_settings
-    from gradeschool.runs.why import explain_difference, explain_gap, read_settings
+    from gradeschool.runs.why import LEAST_POINTS, explain_difference, explain_gap, read_settings
     from gradeschool.scoring.sources import choose_run, choose_runs, once_each
     from gradeschool.scoring.table import choose_scorers
 
     if (expected is None) == (expected_run is None):
         raise InputError("give either --expected PERCENT or --expected-run FILE")
-    cli.check_scorers(scorer)
-    options, test, here_named = cli.read_options(), "", f"{quoted(run)}"
-    here_named += cli.options_as_typed()
+    options, test, here_named = cli.read_options(), "", quoted(run) + cli.options_as_typed()
     if expected_run is not None:
         if len(once_each((run, expected_run))) == 1:
             raise InputError("RUN and --expected-run are the same; give another run")
@@ -265,34 +260,8 @@ def why_command(
             account = replace(account, notes=(note, *account.notes))
     if as_json:
         cli.print_json(account.as_json())
-    else:
-        _print_gap(account, test)
-    cli.exit_for_faults(faults)
-
-
-def _scorer_with(expected: float, run: Run) -> str:
-    """Return "NAMES give 28.33 %" for the scorers nearest to an expected percentage, "" if none."""
-    from gradeschool.scoring.statistics import mean_share
-    from gradeschool.scoring.table import ScoredTable, choose_scorers
-
-    scorers = choose_scorers((), run.dataset)
-    table = ScoredTable(run, scorers)
-    shares = {
-        each.name: 100 * mean_share(tallies.values())
-        for place, each in enumerate(scorers) if (tallies := table.tallies(place))
-    }  # fmt: skip
-    nearest = min(shares.values(), key=lambda share: abs(share - expected), default=-1.0)
-    if abs(nearest - expected) > ROUNDED:
-        return ""
-    names = sorted(name for name, share in shares.items() if share == nearest)
-    return f"{', '.join(names)} {'give' if names[1:] else 'gives'} {percent(nearest / 100)}"
-
-
-def _print_gap(account: GapAccount, test: str) -> None:
-    """Print an account. test: the command that tests the runs' difference in pairs, "" for none."""
-    from gradeschool.runs.why import LEAST_POINTS
-    from gradeschool.scorer import clip
-
+        cli.exit_for_faults(faults)
+        return
     gap = f"{account.missing:.2f} points are missing"
     say(
         f"{percent(account.accuracy)} by {account.scorer} ({bounds(account.interval)}, "
@@ -337,3 +306,22 @@ def _print_gap(account: GapAccount, test: str) -> None:
         words = "the rest, within chance"
     if account.missing > 0 and account.causes and abs(rest) >= LEAST_POINTS:
         say(f"\n{rest:>10.1f}  {words}")
+    cli.exit_for_faults(faults)
+
+
+def _scorer_with(expected: float, run: Run) -> str:
+    """Return "NAMES give 28.33 %" for the scorers nearest to an expected percentage, "" if none."""
+    from gradeschool.scoring.statistics import mean_share
+    from gradeschool.scoring.table import ScoredTable, choose_scorers
+
+    scorers = choose_scorers((), run.dataset)
+    table = ScoredTable(run, scorers)
+    shares = {
+        each.name: 100 * mean_share(tallies.values())
+        for place, each in enumerate(scorers) if (tallies := table.tallies(place))
+    }  # fmt: skip
+    nearest = min(shares.values(), key=lambda share: abs(share - expected), default=-1.0)
+    if abs(nearest - expected) > ROUNDED:
+        return ""
+    names = sorted(name for name, share in shares.items() if share == nearest)
+    return f"{', '.join(names)} {'give' if names[1:] else 'gives'} {percent(nearest / 100)}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradeschool.cli import options as cli
-from gradeschool.cli.options import COUNT, FOLDER, FiniteRange, option
+from gradeschool.cli.options import COUNT, FOLDER, FiniteRange, option, switch
 from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import quoted, say
 from gradeschool.scorer import DEFAULT_SCORER
@@ -38,7 +38,7 @@ request_options = cli.with_options(
                       "on by default for tiny."),
     option("--connections", click.IntRange(1, 4096), "Requests in flight; by default 16, raised to "
            "up to 256 if that is faster."),
-    click.option("--batch", is_flag=True, help="Use the Batch API: half the price, within a day."),
+    switch("--batch", "Use the Batch API: half the price, within a day."),
     option("--timeout", FiniteRange(min=0.1), "Seconds to wait for one request.", default=600.0),
     option("--price", str, "Dollars per million tokens: 2.50/10, or a .json file of models.",
            metavar="IN/OUT"),
@@ -131,8 +131,7 @@ config_option = click.option(
 @option("-o --output", FOLDER, "Run folder; by default runs/MODEL_PROTOCOL[_DATASET]. With several "
         "models or protocols, the folder of the run folders.")  # fmt: skip
 @request_options
-@click.option("--dry-run", is_flag=True,
-              help="Print the number of requests and the cost; send nothing.")  # fmt: skip
+@switch("--dry-run", "Print the number of requests and the cost; send nothing.")
 @config_option
 @option("--log loggers", ("wandb", "mlflow"), "Log the run to Weights & Biases or MLflow; may be "
         "repeated.", multiple=True)  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gradeschool.cli import options as cli
-from gradeschool.cli.options import option
+from gradeschool.cli.options import option, switch
 from gradeschool.errors import InputError
 from gradeschool.percentages import accuracy_words, count, percent
 from gradeschool.reports.printable import printable, quoted
@@ -69,9 +69,7 @@ class Case(NamedTuple):
 @cli.marks_option
 @option("--problem", str, "Show only this problem, right or wrong; by default under every scorer.",
         metavar="ID")  # fmt: skip
-@click.option("--flags", is_flag=True,
-              help="Show completions on which the file's own verdict differs from the "
-                   "scorer's.")  # fmt: skip
+@switch("--flags", "Show completions on which the file's own verdict differs from the scorer's.")
 @option("-n --limit", click.IntRange(min=0), "Completions to show, taken from each cause in turn.",
         default=10)  # fmt: skip
 @cli.reading_options

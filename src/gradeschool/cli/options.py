@@ -98,6 +98,11 @@ def option(names: str, kind: Any, help: str, **more: Any) -> Callable[[Any], Any
     return click.option(*names.split(), type=kind, help=help, **more)
 
 
+def switch(names: str, help: str, **more: Any) -> Callable[[Any], Any]:
+    """Return an option without a value."""
+    return click.option(*names.split(), is_flag=True, help=help, **more)
+
+
 def with_options(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
     """Return a decorator that adds options to a command, in the order of --help."""
 
@@ -127,7 +132,7 @@ class FiniteRange(click.FloatRange):
 
 COUNT = click.IntRange(min=1)
 FOLDER = click.Path(path_type=Path, file_okay=False)
-quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
+quiet_option = switch("--quiet", "Show no progress.")
 DATASET = (
     "Dataset: a name from `gradeschool data list`; a JSONL, CSV or Parquet file or its https:// "
     "address; or hf:OWNER/NAME[:CONFIG[:SPLIT]]. By default that of the protocol or file, else "
@@ -147,8 +152,8 @@ column_options = with_options(
            "flag; without a value, print all columns with examples. Once for all files, or for "
            "each.", multiple=True, metavar="ROLE=COLUMN,...", is_flag=False, flag_value=SHOW,
            expose_value=False, callback=_keep),
-    click.option("--in-order", is_flag=True, expose_value=False, callback=_keep,
-                 help="The rows are the problems of the dataset, in its order."),
+    switch("--in-order", "The rows are the problems of the dataset, in its order.",
+           expose_value=False, callback=_keep),
     option("--id-base", int, "Number of the first problem in ids; by default found out.",
            metavar="N", expose_value=False, callback=_keep),
 )  # fmt: skip
@@ -163,12 +168,22 @@ marks_option = click.option(
     "--thinking-marks", multiple=True, metavar="OPEN,CLOSE",
     help="Marks around thinking besides the usual ones, for gradeschool/reader; may be repeated.",
 )  # fmt: skip
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+json_option = switch("--json as_json", "Print JSON.")
+force_option = switch("--force", "Replace existing files.")
+limit_option = option("-n --limit", COUNT, "Use only the first N problems.")
 
 
 def scorer_option(help_text: str) -> Callable[[Decorated], Decorated]:
-    """Return the option --scorer, which takes one name."""
-    return click.option("--scorer", metavar="NAME", help=help_text)
+    """Return the option --scorer, which takes one name and refuses an unusable scorer at once."""
+
+    def check(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+        if name is not None:
+            from gradeschool.scoring.table import choose_scorers
+
+            choose_scorers([name])
+        return name
+
+    return click.option("--scorer", metavar="NAME", help=help_text, callback=check)
 
 
 def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
@@ -181,14 +196,6 @@ def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
         help="Names from `gradeschool protocols list`, functions of your own (FILE.py:FUNCTION), "
         f"or 'all'; by default {default}.",
     )  # fmt: skip
-
-
-def check_scorers(*names: str | None) -> None:
-    """Raise UnknownNameError, MissingExtraError or InputError for unusable scorers."""
-    from gradeschool.scoring.table import choose_scorers
-
-    if chosen := [name for name in names if name is not None]:
-        choose_scorers(chosen)
 
 
 def marked_scorers(names: Sequence[str], marks: Sequence[str]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from click.core import ParameterSource
 from gradeschool.atomic import require_new
 from gradeschool.cli import options as cli
 from gradeschool.cli.eval import job_fields, print_estimates, request_options, run_all
-from gradeschool.cli.options import COUNT, FOLDER, option
+from gradeschool.cli.options import COUNT, FOLDER, option, switch
 from gradeschool.errors import InputError, StoreError
 from gradeschool.problem import Problem
 
@@ -46,8 +47,7 @@ BUILT_IN_SETS = (
 @cli.scorer_option("Scorer for all runs; by default that of their protocol.")
 @option("-o --output", click.Path(path_type=Path), "Page to write (.html).", metavar="FILE")
 @request_options
-@click.option("--dry-run", is_flag=True,
-              help="Print the requests of each run of -m and the cost; send nothing.")  # fmt: skip
+@switch("--dry-run", "Print the requests of each run of -m and the cost; send nothing.")
 @cli.quiet_option
 @cli.column_options
 @cli.json_option
@@ -81,7 +81,6 @@ def profile_command(
                 )
         if len(datasets) > 1:
             raise InputError(f"-d is given {len(datasets)} times; runs have one dataset each")
-    cli.check_scorers(scorer)
     if output is not None:
         require_new(output)
         if output.suffix.lower() != ".html":
@@ -199,13 +198,10 @@ def paired_problems(
     ids = set(order)
     chosen = [tuple(problem for problem in original if problem.id in ids)]
     for problems, variations in zip(others, varied, strict=True):
-        # In turn over the seeds; the kinds of the first variations take turns.
-        seeds = [seed for seed in order if seed in variations]
-        ranked = sorted(
-            ((number - place) % len(variations[seed]), place, number)
-            for place, seed in enumerate(seeds)
-            for number in range(len(variations[seed]))
-        )
-        taken = tuple(variations[seeds[place]][number] for _, place, number in ranked[:limit])
+        found = [variations[seed] for seed in order if seed in variations]
+        for place, each in enumerate(found):  # the kinds of the first variations take turns
+            each[:] = each[place % len(each) :] + each[: place % len(each)]
+        turns = chain.from_iterable(zip_longest(*found))
+        taken = tuple(islice((problem for problem in turns if problem), limit))
         chosen.append(taken or tuple(problems[:limit]))
     return chosen

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradeschool.cli import options as cli
-from gradeschool.cli.options import COUNT, option
+from gradeschool.cli.options import switch
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.reports.printable import printable, say
 
@@ -41,7 +42,7 @@ def protocols_command() -> None:
 
 @protocols_command.command("list")
 @click.argument("words", nargs=-1, metavar="[WORD]...")
-@click.option("--all", "whole", is_flag=True, help="List every protocol, scorer and vote.")
+@switch("--all whole", "List every protocol, scorer and vote.")
 @cli.json_option
 def list_command(words: tuple[str, ...], whole: bool, as_json: bool) -> None:
     """List the harnesses, or the protocols, scorers and votes with these words in their name.
@@ -91,27 +92,21 @@ def list_command(words: tuple[str, ...], whole: bool, as_json: bool) -> None:
         if lists is named and others:
             say(f"\n{others} more have it in their line: --all {' '.join(words)}")
     else:
-        _print_harnesses(lists)
-
-
-def _print_harnesses(lists: Mapping[str, Sequence[Card]]) -> None:
-    """Print a line for each harness: how many protocols and scorers it has, and their datasets."""
-    from gradeschool.percentages import aligned
-
-    found: dict[str, tuple[set[str], list[int]]] = {}
-    for place, kind in enumerate(("protocols", "scorers")):
-        for row in lists[kind]:
-            datasets, numbers = found.setdefault(row["name"].partition("/")[0], (set(), [0, 0]))
-            numbers[place] += 1
-            datasets.add(row.get("dataset", "").partition(":")[0])
-    rows, names = [("harness", "protocols", "scorers")], ["datasets"]
-    for harness, (datasets, (protocols, scorers)) in sorted(found.items()):
-        rows.append((harness, str(protocols), str(scorers)))
-        names.append(", ".join(sorted(filter(None, datasets))))
-    for line, name in zip(aligned(rows), names, strict=True):
-        say(f"{line}  {name}"[: cli.stdout_width()].rstrip())
-    say("\nWith a WORD: those with it in their name; with --all: every one.\n"
-        "`gradeschool protocols show NAME` shows all about one.")  # fmt: skip
+        found: dict[str, tuple[Counter[str], set[str]]] = {}  # by harness
+        for kind in ("protocols", "scorers"):
+            for row in lists[kind]:
+                harness = row["name"].partition("/")[0]
+                numbers, datasets = found.setdefault(harness, (Counter(), set()))
+                numbers[kind] += 1
+                datasets.add(row.get("dataset", "").partition(":")[0])
+        width = max(map(len, found)) + 2
+        say(f"{'harness':{width}}protocols  scorers  datasets")
+        for harness, (numbers, datasets) in sorted(found.items()):
+            line = f"{harness:{width}}{numbers['protocols']:9}  {numbers['scorers']:7}  "
+            line += ", ".join(sorted(filter(None, datasets)))
+            say(line[: cli.stdout_width()].rstrip())
+        say("\nWith a WORD: those with it in their name; with --all: every one.\n"
+            "`gradeschool protocols show NAME` shows all about one.")  # fmt: skip
 
 
 @protocols_command.command("show")
@@ -322,7 +317,7 @@ def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
 @protocols_command.command("prompts")
 @click.argument("name")
 @cli.dataset_option
-@option("-n --limit", COUNT, "Use only the first N problems.")
+@cli.limit_option
 def prompts_command(name: str, dataset: str | None, limit: int | None) -> None:
     """Print every prompt of a protocol as a JSON line, in order."""
     from gradeschool.datasets.load import load_dataset

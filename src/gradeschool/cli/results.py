@@ -24,7 +24,7 @@ ENDINGS = {"lm-eval": "", "inspect": ".eval", "parquet": ".parquet"}  # "": file
         "verifier's value of each token.", metavar="FILE.html")  # fmt: skip
 @cli.scorers_option("those of the protocol, then all without a library; the first is the headline")
 @cli.marks_option
-@click.option("--force", is_flag=True, help="Replace existing files.")
+@cli.force_option
 @cli.reading_options
 @cli.json_option
 def report_command(
@@ -112,7 +112,7 @@ def view_command(folder: Path, port: int) -> None:
 @option("-o --output", click.Path(path_type=Path), "File to write; for lm-eval a folder.",
         required=True)  # fmt: skip
 @cli.scorers_option("those of the protocol and gradeschool/reader; the first is the headline")
-@click.option("--force", is_flag=True, help="Replace existing files.")
+@cli.force_option
 @option("--push repo", str, "Upload the files to the Hugging Face hub; a new repository is "
         "private.", metavar="OWNER/NAME")  # fmt: skip
 @cli.reading_options

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from gradeschool.errors import InputError
 from gradeschool.reports.printable import printable, say
 
 if TYPE_CHECKING:
-    from gradeschool.models.doctor import Probe, ServerFinding
+    from gradeschool.models.doctor import ServerFinding
 
 FOLDER = click.Path(path_type=Path)
 
@@ -104,7 +103,6 @@ def curve_command(file: str, scorer: str | None, as_json: bool) -> None:
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import ScoredTable, nothing_judged
 
-    cli.check_scorers(scorer)
     runs = choose_runs([file], cli.read_options(), cli.warn)
     chosen = cli.scorer_of_runs(runs[:1], scorer)
     curves = {}
@@ -140,6 +138,9 @@ def doctor_command(
 
     Example: gradeschool doctor http://localhost:8000/v1 -p olmes/gsm8k-tulu
     """
+    from rich.table import Table
+    from rich.text import Text
+
     from gradeschool.models.choose import find_server
     from gradeschool.models.doctor import Probe, examine, obstacles
     from gradeschool.protocols.registry import get_protocol
@@ -149,11 +150,13 @@ def doctor_command(
     server = find_server(endpoint, compatible=True)
     options = model_options(Job(endpoint, headers=headers))
 
-    async def ask() -> tuple[Probe, list[ServerFinding]]:
-        async with Probe(*server, timeout, options) as probe:
-            return probe, await examine(probe)
+    probe = Probe(*server, timeout, options)
 
-    probe, findings = asyncio.run(ask())
+    async def ask() -> list[ServerFinding]:
+        async with probe:
+            return await examine(probe)
+
+    findings = asyncio.run(ask())
     against = [] if chosen is None else obstacles(chosen, findings)
     if as_json:
         cli.print_json({
@@ -164,26 +167,18 @@ def doctor_command(
             **({} if chosen is None else {"protocol": chosen.name, "obstacles": against}),
         })  # fmt: skip
     else:
-        _print_probe(probe, findings)
+        console = cli.stdout_console()
+        about = f" at {probe.base}, {probe.requests} requests"
+        console.print(Text.assemble((printable(probe.model), "bold"), about))
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        styles = {"fine": "green", "deviates": "bold yellow", "unknown": "dim"}
+        for finding in findings:
+            state = Text(finding.state, styles[finding.state])
+            table.add_row(finding.name, state, Text(printable(finding.says)))
+        console.print(table)
         for line in against:
             say(f"{protocol} cannot be run here: {line}")
         if chosen is not None and not against:
             say(f"{protocol} can be run here")
     if against:
         sys.exit(1)
-
-
-def _print_probe(probe: Probe, findings: Sequence[ServerFinding]) -> None:
-    """Print one line per finding, deviations in colour."""
-    from rich.table import Table
-    from rich.text import Text
-
-    console = cli.stdout_console()
-    about = f" at {probe.base}, {probe.requests} requests"
-    console.print(Text.assemble((printable(probe.model), "bold"), about))
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    styles = {"fine": "green", "deviates": "bold yellow", "unknown": "dim"}
-    for finding in findings:
-        state = Text(finding.state, styles[finding.state])
-        table.add_row(finding.name, state, Text(printable(finding.says)))
-    console.print(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import click
 
 from gradeschool.atomic import require_new, write_file
 from gradeschool.cli import options as cli
-from gradeschool.cli.options import COUNT, FOLDER, option, quiet_option
+from gradeschool.cli.options import COUNT, FOLDER, limit_option, option, quiet_option, switch
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
@@ -22,20 +23,13 @@ Option = Callable[[Any], Any]  # a decorator of commands
 POSITIVE = cli.FiniteRange(min=0, min_open=True)
 SEED = click.IntRange(0, cli.MOST_SEED)
 FILE = click.Path(path_type=Path, dir_okay=False)
+tell = partial(say, err=True)
 MODEL_FORMS = "FOLDER|FILE.gguf|tiny"
 TRACKERS = ("wandb", "mlflow", "tensorboard")
 # Of a new model; an existing one gets the paper's settings, which the dataclass has.
 NEW_MODEL: dict[str, Any] = {
     "epochs": 20.0, "optimizer": "muon", "lr": 5e-3, "warmup": 50, "batch": 16,
 }  # fmt: skip
-
-
-def switch(name: str, help: str) -> Option:
-    """Return an option without a value."""
-    return click.option(name, is_flag=True, default=None, help=help)
-
-
-limit_option = option("-n --limit", COUNT, "Use only the first N problems.")
 seed_option = option("--seed", SEED, "Random seed.", default=0)
 form_option = option(
     "--form", ("token", "sequence", "math-shepherd", "qwen"),
@@ -112,11 +106,6 @@ def _train(
     if fields["status"] == "running":
         cli.warn(f"interrupted; the same command resumes from update {fields['updates']}")
         sys.exit(130)
-
-
-def tell(text: str) -> None:
-    """Print a line of progress on stderr."""
-    say(text, err=True)
 
 
 @click.group(cls=cli.VerbGroup)
@@ -249,7 +238,7 @@ def train_command(**options: Any) -> None:
 @score_options
 @option("-o --output", FILE, "File to write; by default verifier-scores.jsonl beside the samples.",
         metavar="FILE")  # fmt: skip
-@click.option("--tokens", is_flag=True, help="Write the value and the text of every token too.")
+@switch("--tokens", "Write the value and the text of every token too.")
 @cli.reading_options
 def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **scorer: Any) -> None:
     """Score completions from any source with a verifier.
@@ -335,7 +324,6 @@ def rank_command(
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.rank import rank, read_baseline, read_scored
 
-    cli.check_scorers(scorer)
     options = cli.read_options()
     check_sources([run, *baselines], options)
     with ProgressDisplay() as display:

@@ -11,7 +11,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -151,14 +151,12 @@ def gather_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Expo
     changed = datetime.fromtimestamp(
         int(file.stat().st_mtime if file.exists() else time.time()), UTC
     )
-    dates = []
-    for field in ("created", "updated"):
-        try:
+    dates = dict.fromkeys(("created", "updated"), changed)
+    for field in dates:
+        with suppress(ValueError):
             date = datetime.fromisoformat(str(manifest.get(field)))
-            dates.append(date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC))
-        except ValueError:
-            dates.append(changed)
-    begun, ended = dates
+            dates[field] = date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
+    begun, ended = dates.values()
     named, name = ALIASES.get(run.dataset, run.dataset), str(protocol.get("name") or "")
     dataset = named if named in SOURCES else Path(run.dataset).name
     return ExportedRun(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -39,6 +39,7 @@ FIGURES_WIDTH = 61  # of the columns beside the scorers
 PLATINUM_WIDTH = 27  # of the two columns under other labels
 MOST_GROUPS = 12  # groups of scorers in a table that fits a screen
 FIGURES = ("correct", "accuracy", "95 % interval", "wrong", "no\nanswer", "error")
+REVISED = ("Platinum", "95 % interval")
 # Where a name can be folded; a part that is still too long is folded at its hyphens.
 SEAM, HYPHEN = re.compile(r"(?<=[/_: +=])|(?=[@#])"), re.compile(r"(?<=-)")
 INDENT = "  "
@@ -71,8 +72,8 @@ def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
     facts += [f"{score.failed:,} failed"] if score.failed else []
     facts += [f"{other.n} of them in Platinum"] if other else []
     console.print(", ".join([*facts, *_forms(score)]), soft_wrap=True)
-    results = {each.scorer: each for each in score.scorers}
-    shown, left_out, hidden = {name: name for name in results}, [], set()
+    results, columns = {each.scorer: each for each in score.scorers}, list(FIGURES)
+    shown, left_out = {name: name for name in results}, []
     beside = FIGURES_WIDTH + (PLATINUM_WIDTH if other else 0)
     beside += len(f" of {score.n:,}") if score.failed else 0
     if headline is not None:
@@ -85,16 +86,14 @@ def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
         fails = any(each.error > score.failed for each in score.scorers)
         for column, width in (("correct", 9), *(() if fails else (("error", 7),))):
             if max(map(len, shown.values())) + beside > console.width:
-                hidden.add(FIGURES.index(column))
+                columns.remove(column)
                 beside -= width
-    kept = [at for at in range(len(FIGURES)) if at not in hidden]
-    table = _figures_table("scorer", bool(other), kept)
+    table = simple_table(["scorer"], (*columns, *REVISED * bool(other)), fold_numbers=False)
     for name, text in shown.items():
-        figures = _figures(results[name])
         table.add_row(
             folded(text, max(NARROWEST, console.width - beside)),
-            *(figures[at] for at in kept),
-            *(_figures(other.result(name))[1:3] if other else ()),
+            *map(_figures(results[name]).__getitem__, columns),
+            *(list(_figures(other.result(name)).values())[1:3] if other else ()),
         )
     console.print(table)
     if left_out:
@@ -109,14 +108,14 @@ def _print_runs(scores: Sequence[RunScore], headline: str, console: Console) -> 
     others = len(scores[0].scorers) - 1
     is_revised = any(score.platinum for score in scores)
     console.print(f"scored by {headline}")
-    table = _figures_table("run", is_revised)
+    table = simple_table(["run"], (*FIGURES, *REVISED * is_revised), fold_numbers=False)
     if others:
         table.add_column(f"{others} other\nscorers", justify="right", no_wrap=True)
     for score in scores:
         result, other = score.result(headline), score.platinum
-        row = [run_name(score.run), *_figures(result)]
+        row = [run_name(score.run), *_figures(result).values()]
         if is_revised:
-            row += _figures(other.result(headline))[1:3] if other else ["-", "-"]
+            row += list(_figures(other.result(headline)).values())[1:3] if other else ["-", "-"]
         if others:
             accuracies = [each.accuracy for each in score.scorers if each is not result]
             row.append(bounds((min(accuracies), max(accuracies))))
@@ -129,18 +128,12 @@ def _print_runs(scores: Sequence[RunScore], headline: str, console: Console) -> 
             console.print(f"{run_name(score.run)}: {', '.join(facts)}", soft_wrap=True)
 
 
-def _figures_table(
-    first: str, is_revised: bool, kept: Iterable[int] = range(len(FIGURES))
-) -> Table:
-    revised = ("Platinum", "95 % interval") if is_revised else ()
-    heads = [FIGURES[at] for at in kept]
-    return simple_table([first], (*heads, *revised), fold_numbers=False)
-
-
-def _figures(scorer: ScorerResult) -> list[str]:
+def _figures(scorer: ScorerResult) -> dict[str, str]:
+    """Return the figures of a scorer by their headings."""
     interval = bounds(scorer.ci95) if scorer.judged else "-"
     counts = map(str, (scorer.wrong, scorer.no_answer, scorer.error))
-    return [str(scorer.correct), accuracy_text(scorer), interval, *counts]
+    cells = (str(scorer.correct), accuracy_text(scorer), interval, *counts)
+    return dict(zip(FIGURES, cells, strict=True))
 
 
 def accuracy_text(scorer: ScorerResult) -> str:
