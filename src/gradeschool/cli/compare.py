@@ -11,7 +11,7 @@ import click
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FiniteRange, option, switch
 from gradeschool.errors import InputError
-from gradeschool.percentages import bounds, percent
+from gradeschool.percentages import percent
 from gradeschool.reports.printable import quoted, say
 from gradeschool.scorer import DEFAULT_SCORER, clip
 
@@ -223,6 +223,7 @@ def why_command(
     Example: gradeschool why runs/mine --expected 54.6
     """
     from gradeschool.reports.measured import changed_settings
+    from gradeschool.reports.pages import fill
     from gradeschool.runs.why import LEAST_POINTS, explain_difference, explain_gap, read_settings
     from gradeschool.scoring.sources import choose_run, choose_runs, once_each
     from gradeschool.scoring.table import choose_scorers
@@ -258,43 +259,6 @@ def why_command(
         if not account.within_chance and (gives := _scorer_with(expected, chosen.run)):
             note = f"{gives} on these texts; the expected figure may be by such a scorer"
             account = replace(account, notes=(note, *account.notes))
-    if as_json:
-        cli.print_json(account.as_json())
-        cli.exit_for_faults(faults)
-        return
-    gap = f"{account.missing:.2f} points are missing"
-    say(
-        f"{percent(account.accuracy)} by {account.scorer} ({bounds(account.interval)}, "
-        f"{account.judged:,} completions); expected {percent(account.expected)}"
-    )
-    if account.missing < 0 and not account.within_chance:
-        say(f"{-account.missing:.2f} points more than expected, which is not chance: another "
-            "scorer or model, other problems, or problems that the model has seen?")  # fmt: skip
-    elif account.missing <= 0:
-        say("No points are missing.")
-    elif not account.within_chance:
-        say(f"{gap}:")
-    elif test:
-        say(f"{gap}. The 95 % interval of this run alone contains the other run's score; the same "
-            "problems in pairs may still differ:")  # fmt: skip
-    else:
-        say(f"{gap}, which is within chance: the 95 % interval contains the expected score. Use "
-            "more problems.")  # fmt: skip
-    for cause in account.causes:
-        sign = "up to " if cause.most else ""
-        points = "?" if cause.points is None else f"{sign}{cause.points:.1f}"
-        command = f"\n{'':12}-> {cause.command}" if cause.command else ""
-        say(f"\n{points:>10}  {cause.name}\n{'':12}{cause.evidence}{command}")
-    if account.settings:
-        say("\nsettings that differ (here | there):")
-    for name, *values in account.settings:
-        shown = ("not recorded" if value is None else clip(str(value), 80) for value in values)
-        say(f"{'':12}{name}: {' | '.join(shown)}")
-    for note in (*account.notes, *((f"-> {test}",) if test else ())):
-        say(f"{'':12}{note}")
-    if account.missing > 0 and not account.causes:
-        say("Nothing in the texts or settings explains it: the answers are other numbers. Compare "
-            "with a run that has the expected score: --expected-run.")  # fmt: skip
     rest, words, (low, high) = account.rest, "unexplained", account.interval
     if not any(cause.points and not cause.most for cause in account.causes):
         if most := sum(cause.points or 0 for cause in account.causes):
@@ -304,8 +268,13 @@ def why_command(
         words = "the causes account for more than is missing"
     elif rest <= 100 * (high - low) / 2:
         words = "the rest, within chance"
-    if account.missing > 0 and account.causes and abs(rest) >= LEAST_POINTS:
-        say(f"\n{rest:>10.1f}  {words}")
+    has_rest = account.missing > 0 and account.causes and abs(rest) >= LEAST_POINTS
+    if as_json:
+        cli.print_json(account.as_json())
+    else:
+        say(fill("gap.txt", account=account, test=test, rest=rest if has_rest else 0, words=words,
+                 shown=lambda value: "not recorded" if value is None else clip(str(value), 80)),
+            end="")  # fmt: skip
     cli.exit_for_faults(faults)
 
 

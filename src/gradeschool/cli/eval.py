@@ -441,36 +441,11 @@ def _print_leaderboard(finished: Finished) -> None:
 
 def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
     """Print the missing requests and their cost; requests at most a model's name."""
+    from gradeschool.reports.pages import fill
     from gradeschool.runs.evaluate import estimate_run
 
-    fields = [estimate_run(each) for each in prepared]
+    runs = [estimate_run(each) for each in prepared]
     if as_json:
-        cli.print_json(fields[0] if len(fields) == 1 else {"runs": fields})
-        return
-    for index, each in enumerate(fields):
-        most, judge = each["most_completion_tokens"], each.get("judge")
-        source = "from the completions so far" if each["measured"] else "estimated from characters"
-        bound = "completions have no limit" if most is None else f"at most {most:,} of completions"
-        cost = "unknown; give --price IN/OUT"
-        if each["cost"] is not None:
-            at_most = "" if each["most_cost"] is None else f", at most ${each['most_cost']:,.2f}"
-            cost = f"about ${each['cost']:,.2f}{at_most}"
-        lines = {
-            "model": each["model"],
-            "protocol": each["protocol"],
-            "folder": each["folder"],
-            "samples": f"{each['samples']:,}, {each['stored']:,} of them stored",
-            "missing": f"{each['missing']:,} requests",
-            "tokens": f"about {each['prompt_tokens']:,} of prompts and "
-            f"{each['completion_tokens']:,} of completions, {source}; {bound}",
-        }
-        if judge is not None:
-            dollars = "" if judge["cost"] is None else f", ${judge['cost']:,.2f}"
-            lines["judge"] = (
-                f"{judge['model']}: {judge['requests']:,} requests for the completions so far "
-                f"({judge['prompt_tokens']:,} tokens{dollars}), at most "
-                f"{judge['most_requests']:,} in all; besides what follows"
-            )
-        say("\n" * bool(index), end="")
-        for name, text in {**lines, "cost": cost}.items():
-            say(f"{name:9}{text}")
+        cli.print_json(runs[0] if len(runs) == 1 else {"runs": runs})
+    else:
+        say(fill("estimate.txt", runs=runs), end="")

@@ -104,11 +104,12 @@ def profile_command(
         runs, dataset = tuple(str(work.folder) for work in jobs), None
 
     from gradeschool.formats.settings import mapping
-    from gradeschool.reports.pages import profile_page, save_page
+    from gradeschool.reports.pages import axis_over, render, save_page
     from gradeschool.reports.terminal import print_profile
+    from gradeschool.scoring import profile as profiling
     from gradeschool.scoring.compare import outcomes_of
-    from gradeschool.scoring.profile import profile, profile_json, with_misses
     from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.statistics import Interval
     from gradeschool.scoring.table import ScoredTable
 
     chosen = choose_runs(runs, replace(cli.read_options(), dataset=dataset), cli.warn)
@@ -123,17 +124,23 @@ def profile_command(
         names = [run.run.name for run in chosen]
     tables = [ScoredTable(run.run, [judge]) for run in chosen]
     base, *others = (
-        replace(with_misses(outcomes_of(table), table), run=name)
+        replace(profiling.with_misses(outcomes_of(table), table), run=name)
         for table, name in zip(tables, names, strict=True)
     )
-    entries = profile(base, others)
+    entries = profiling.profile(base, others)
     if as_json:
-        cli.print_json({"scorer": judge.name, **profile_json(base, entries)})
+        cli.print_json({"scorer": judge.name, **profiling.profile_json(base, entries)})
     else:
         print_profile(base, entries, judge.name, cli.stdout_console())
     if output is not None:
         about = str(chosen[0].manifest.get("model") or chosen[0].run.name)
-        save_page(profile_page(base, entries, judge.name, about), output)
+        axis = axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)])
+        page = render(
+            "profile.html", about, "Profile", original=base, entries=entries, axis=axis,
+            scorer=judge.name, verdict=profiling.verdict(base, entries),
+            sentence=profiling.sentence,
+        )  # fmt: skip
+        save_page(page, output)
     failing = cli.warn_of_scorer_errors([base, *others], judge.name)
     cli.exit_for_faults(sum(run.run.faults for run in chosen))
     sys.exit(3 if failing else status)

@@ -370,19 +370,22 @@ def bench_command(
     Example: gradeschool verifier bench processbench --verifier judge
     """
     from gradeschool.reports.progress import ProgressDisplay
-    from gradeschool.reports.verifiers import bench_json, print_bench
-    from gradeschool.verifier.step_bench import bench as measure
-    from gradeschool.verifier.step_bench import load_solutions, predict_by_all, prediction_rows
+    from gradeschool.reports.verifiers import HALVES, print_bench
+    from gradeschool.reports.verifiers import as_json as plain
+    from gradeschool.verifier import step_bench
 
     require_new(output)
-    rows = load_solutions(benchmark, limit)
+    rows = step_bench.load_solutions(benchmark, limit)
     with ProgressDisplay() as display:
-        predictions = predict_by_all(rows, threshold, display.scored, **sources)
-    results = [measure(rows, each) for each in predictions]
+        predictions = step_bench.predict_by_all(rows, threshold, display.scored, **sources)
+    results = [step_bench.bench(rows, each) for each in predictions]
     if output is not None:
-        write_file(output, "".join(prediction_rows(rows, predictions)).encode())
+        write_file(output, "".join(step_bench.prediction_rows(rows, predictions)).encode())
     if as_json:
-        cli.print_json({"benchmark": benchmark, **bench_json(rows, results)})
+        problems = len({row.problem for row in rows})
+        cli.print_json({"benchmark": benchmark, "solutions": len(rows), "problems": problems,
+                        "threshold_split": HALVES, "resamples": step_bench.RESAMPLES,
+                        "scorers": plain(results)})  # fmt: skip
     else:
         print_bench(rows, results, cli.stdout_console())
 

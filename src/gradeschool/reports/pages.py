@@ -1,20 +1,21 @@
-"""HTML pages from the Jinja2 templates in `templates/`: one file, its own script, no network.
+"""Pages and texts from the Jinja2 templates in `templates/`.
 
-Every value of a template is text: it is escaped, and characters that cannot be seen are spelled
-out. Only `Markup` is not, and no completion, name or message ever becomes `Markup`. The content
-security policy allows the one style and the one script of the page by their hashes.
+A page is one file with its own script and makes no network requests. Every value of its template is
+text: it is escaped, and characters that cannot be seen are spelled out. Only `Markup` is not, and
+no completion, name or message ever becomes `Markup`. The content security policy allows the one
+style and the one script of the page by their hashes.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
 from math import ceil, floor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -25,10 +26,6 @@ from gradeschool.atomic import replacing, writing_output
 from gradeschool.percentages import bounds, count, gain, p_value, points
 from gradeschool.reports.printable import markdown_text, printable
 from gradeschool.scoring.statistics import Interval
-
-if TYPE_CHECKING:
-    from gradeschool.scoring.compare import Outcomes
-    from gradeschool.scoring.profile import ProfileEntry
 
 MOST_TICKS = 6
 EDGE = 3.0  # percent of margin on both sides, so that dots and labels at the ends are not cut
@@ -63,22 +60,9 @@ def render(
     return f"{page}\n"
 
 
-def profile_page(
-    original: Outcomes, entries: Sequence[ProfileEntry], scorer: str, model: str
-) -> str:
-    """Return the page of a profile: its findings in words, and every line with its interval."""
-    from gradeschool.scoring.profile import sentence, verdict
-
-    return render(
-        "profile.html",
-        model,
-        "Profile",
-        original=original,
-        entries=[{"is": entry, "sentence": sentence(entry, original.run)} for entry in entries],
-        scorer=scorer,
-        axis=axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)]),
-        verdict=verdict(original, entries),
-    )
+def fill(template: str, **values: Any) -> str:
+    """Return a text from a template, which names the values; what cannot be seen is spelled out."""
+    return environment().get_template(template).render(**values)
 
 
 def save_page(page: str, path: Path) -> int:
@@ -134,6 +118,7 @@ def environment() -> Environment:
         "span": lambda interval, between=" – ", digits=2: bounds(interval, digits, between),
         "p_value": p_value,
         "count": count,
+        "dollars": "${:,.2f}".format,
         "markdown": markdown_text,
         "thousands": "{:,}".format,
     }

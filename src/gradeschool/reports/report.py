@@ -38,7 +38,7 @@ from gradeschool.reports.measured import (
     temperature_words,
     truncation_advice,
 )
-from gradeschool.reports.pages import axis_over, environment, render, save_page
+from gradeschool.reports.pages import axis_over, fill, render, save_page
 from gradeschool.reports.printable import markdown_text
 from gradeschool.reports.terminal import accuracy_text, difference_in_words, disagrees
 from gradeschool.runs.job import recorded_prompts
@@ -687,9 +687,9 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     """Return a table of the runs for a pull request, then each scorer's accuracy, collapsed."""
     differences, refusal = compared_with_first([judged.headline for judged in runs])
     methods = markdown_text(refusal) or methods_in_words([*differences.values()])
-    values = {"runs": runs, "scorers": scorers, "differences": differences, "methods": methods}
-    template = environment().get_template("report.md")
-    return f"{template.render(**values, accuracy=accuracy_text)}\n"
+    text = fill("report.md", runs=runs, scorers=scorers, differences=differences, methods=methods,
+                accuracy=accuracy_text)  # fmt: skip
+    return f"{text}\n"
 
 
 def check_report_path(path: Path, overwrite: bool) -> None:

@@ -18,7 +18,7 @@ from gradeschool.formats.own_run import read_json
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.verifier_scores import choose_scores
 from gradeschool.percentages import bounds, decimals, gain, percent
-from gradeschool.reports.pages import environment
+from gradeschool.reports.pages import fill
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.at_k import steps
@@ -138,19 +138,6 @@ def print_bench(
         console.print(line, soft_wrap=True)
 
 
-def bench_json(
-    rows: Sequence[LabelledSteps], results: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return the results as JSON; accuracies, F1 and intervals are shares of 1."""
-    return {
-        "solutions": len(rows),
-        "problems": len({row.problem for row in rows}),
-        "threshold_split": HALVES,
-        "resamples": RESAMPLES,
-        "scorers": as_json(results),
-    }
-
-
 # The reproduction
 
 
@@ -216,9 +203,9 @@ def write_report(preset: Preset, folder: Path) -> Path:
         majority = rank.count_outcomes(selected(what), rank.MAJORITY)
         after = [rank.count_outcomes(selected(what), name) for name in shown[:3]]
         curve.append([label, decimals(inside), *(_compare(majority, each) for each in after)])
-    text = environment().get_template("reproduction.md").render(
-        preset=preset, first=first, titles=titles, shares=shares, best=best, curve=curve,
-        majority=rank.MAJORITY, tested=len(selected("verifier")),
+    text = fill(
+        "reproduction.md", preset=preset, first=first, titles=titles, shares=shares, best=best,
+        curve=curve, majority=rank.MAJORITY, tested=len(selected("verifier")),
         over_majority=lambda name: _compare(added[rank.MAJORITY], added[name]),
         ahead=[titles[name] for name in shown
                if rank.paired_difference(added[rank.MAJORITY], added[name]).ci95.low > 0],
