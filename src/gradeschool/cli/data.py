@@ -127,11 +127,9 @@ def right_command(run: str, others: tuple[str, ...]) -> None:
     """
     from gradeschool.datasets.load import load_dataset
     from gradeschool.scoring.candidates import read_candidates
-    from gradeschool.scoring.sources import check_sources
 
-    check_sources([run], cli.read_options())
-    added = {name: load_dataset(name) for name in others}
     runs = read_candidates(run, cli.read_options(), cli.warn)
+    added = [problem for name in others for problem in load_dataset(name).problems]
     rows: dict[tuple[str, str, str], None] = {}  # each different text of a problem once
     for problem, candidates in (each for run in runs for each in run.answered):
         for text in (each.text for each in candidates if each.right):
@@ -142,7 +140,7 @@ def right_command(run: str, others: tuple[str, ...]) -> None:
             f"no completion of {run!r} is correct; sample more for each problem, at a higher "
             "temperature, or from a better generator"
         )
-    for problem in (problem for name in others for problem in added[name].problems):
+    for problem in added:
         say(json.dumps({"question": problem.question, "answer": problem.solution.strip()}))
     for _, question, solution in rows:
         say(json.dumps({"question": question, "answer": solution}))
@@ -173,13 +171,11 @@ def label_steps_command(
     Example: gradeschool data label-steps runs/mine --form trl -o steps.jsonl
     """
     from gradeschool.scoring.candidates import read_candidates
-    from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.process_labels import count_labels, label_run, trl_row
 
     require_new(output)
     if (rollouts is None) != (model is None):
         raise InputError("--rollouts and -m belong together; give both or none")
-    check_sources([run], cli.read_options())
     labelled: list[dict[str, Any]] = []
     for each in read_candidates(run, cli.read_options(), cli.warn):
         labelled += label_run(each, model, rollouts or 0)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle
 from string import ascii_uppercase as LETTERS
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,15 +17,14 @@ from gradeschool.errors import InputError
 from gradeschool.percentages import accuracy_words, count, percent
 from gradeschool.reports.printable import printable, quoted
 from gradeschool.scorer import clip
-from gradeschool.verdict import Outcome, Verdict
+from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from gradeschool.formats.samples import Sample
-    from gradeschool.problem import Problem
-    from gradeschool.scoring.causes import VerdictCause
+    from gradeschool.scoring.causes import ExplainedSample
+
 
 MOST_NAMED = 4  # scorers named in a sentence
 # A completion of up to SHORT characters is shown whole; for a longer one, its end and CONTEXT
@@ -36,31 +35,6 @@ STYLES = ("bold black on green", "bold black on yellow", "bold black on cyan", "
 # Of the text that shows the cause, if it is no scorer's extracted answer.
 EVIDENCE, EVIDENCE_STYLE = "!", "bold red"
 MOST_KINDS = 12  # lines of counts
-
-
-class Case(NamedTuple):
-    """A completion, its verdicts in the order of the scorers, and the cause of each.
-
-    A cause is None if the scorer agrees with the answer extractor. A missing completion has no
-    verdicts and one cause. group: the causes as words that can be counted, "" if there is none.
-    """
-
-    run: str
-    sample: Sample
-    problem: Problem
-    verdicts: tuple[Verdict, ...]
-    causes: tuple[VerdictCause | None, ...]
-    group: str
-
-    @property
-    def kind(self) -> str:
-        """The outcomes: "correct / no_answer"."""
-        return " / ".join(verdict.outcome.value for verdict in self.verdicts)
-
-    @property
-    def failed(self) -> bool:
-        """True if there is nothing to judge: no completion, or every scorer failed on it."""
-        return all(verdict.outcome is Outcome.ERROR for verdict in self.verdicts)
 
 
 @click.command(cls=cli.Verb)
@@ -89,7 +63,7 @@ def explain_command(
     """
     from gradeschool.datasets.files import OWN_PROBLEMS
     from gradeschool.reports.terminal import run_name
-    from gradeschool.scoring.causes import Side, explained_samples, label_changes_for
+    from gradeschool.scoring.causes import explained_samples, label_changes_for
     from gradeschool.scoring.samples import file_ids
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import ScoredTable, choose_scorers
@@ -105,7 +79,8 @@ def explain_command(
     runs = [source.run for source in sources]
     chosen = chosen or [cli.scorer_of_runs(sources, None)]
     total, faults = sum(len(run.samples) for run in runs), sum(run.faults for run in runs)
-    differing, cases = len(chosen) > 1 and problem is None, []
+    differing = len(chosen) > 1 and problem is None
+    cases: list[ExplainedSample] = []
     for run in runs:
         changes = label_changes_for(run)
         if problem is not None:
@@ -115,16 +90,7 @@ def explain_command(
                     each.reference.id == problem and run.dataset == OWN_PROBLEMS))
             ]  # fmt: skip
             run = replace(run, samples=kept)
-        for sample, verdicts, causes, _ in explained_samples(
-            ScoredTable(run, chosen), changes, differing
-        ):
-            assert sample.problem is not None  # noqa: S101  (for the type checker)
-            # Of several scorers, those that err are named; if none does, why the text is not right.
-            erring = [f"{letter} {cause}"
-                      for letter, cause in zip(cycle(LETTERS), causes, strict=False)
-                      if cause and cause.side is not Side.TEXT and len(causes) > 1]  # fmt: skip
-            group = ", ".join(erring or [str(cause) for cause in causes if cause][:1])
-            cases.append(Case(run.name, sample, sample.problem, verdicts, causes, group))
+        cases += explained_samples(ScoredTable(run, chosen), changes, differing)
     if problem is not None and not cases:
         raise InputError(
             f"no completion answers the problem {problem!r}; give an id that `gradeschool "
@@ -168,8 +134,8 @@ def explain_command(
             heading += f"\n{len(runs)} runs together; {quoted(files[0])}#RUN is one of them:"
             by_run = {run.name: [0, 0] for run in runs}
             for case in cases:
-                by_run[case.run][0] += not case.failed and case.verdicts[0].correct
-                by_run[case.run][1] += not case.failed
+                by_run[case.sample.run][0] += not case.failed and case.verdicts[0].correct
+                by_run[case.sample.run][1] += not case.failed
             for name, (own, of) in by_run.items():
                 heading += f"\n  {run_name(name)}: {own} of {of} correct"
     if as_json:
@@ -188,12 +154,14 @@ def explain_command(
     cli.exit_for_faults(faults)
 
 
-def _print_groups(cases: Sequence[Case], total: int, limit: int, console: Console) -> list[Case]:
+def _print_groups(
+    cases: Sequence[ExplainedSample], total: int, limit: int, console: Console
+) -> list[ExplainedSample]:
     """Print how often each group of causes and outcomes occurs; return examples of each in turn.
 
     total: what the shares are of. limit: most examples.
     """
-    groups: dict[tuple[str, str], list[Case]] = {}
+    groups: dict[tuple[str, str], list[ExplainedSample]] = {}
     for case in cases:
         kind = case.kind.replace("_", " ") if len(case.causes) > 1 else ""
         groups.setdefault((kind, case.group), []).append(case)
@@ -218,7 +186,7 @@ def _print_groups(cases: Sequence[Case], total: int, limit: int, console: Consol
     return [ordered[place][1][turn] for turn, place in sorted(turns, key=lambda pair: pair[1])]
 
 
-def _print_case(case: Case, console: Console, ids: Mapping[str, str]) -> None:
+def _print_case(case: ExplainedSample, console: Console, ids: Mapping[str, str]) -> None:
     """Print a completion with marks, its verdicts, and their causes; ids: of the file's own."""
     from textwrap import fill
 
@@ -230,7 +198,7 @@ def _print_case(case: Case, console: Console, ids: Mapping[str, str]) -> None:
     problem, sample = case.problem, case.sample
     place = f", problem {printable(ids.get(problem.id, problem.id))}, sample {sample.sample}, row "
     place += f"{sample.row}"
-    head = run_name(case.run, max(12, console.width - len(place) - 2)) + place
+    head = run_name(case.sample.run, max(12, console.width - len(place) - 2)) + place
     console.print()
     console.rule(Text(head), align="left")
     console.print(Text(printable(clip(problem.question, QUESTION)), "italic"))
@@ -309,11 +277,11 @@ def _marked(text: str, marks: Iterable[tuple[int, int, str, str]]) -> Text:
     return shown
 
 
-def _as_json(case: Case) -> Mapping[str, Any]:
+def _as_json(case: ExplainedSample) -> Mapping[str, Any]:
     """Return a completion with its verdicts and causes as JSON values."""
     sample = case.sample
     return {
-        "run": case.run,
+        "run": case.sample.run,
         "problem": case.problem.id,
         "sample": sample.sample,
         "row": sample.row,

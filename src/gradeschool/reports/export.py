@@ -120,11 +120,8 @@ def gather_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Expo
     size, prompts = len(places), sent_prompts(manifest, warn)
     samples = []
     tallies: list[dict[str, list[int]]] = [{} for _ in scorers]  # correct, judged, failures
-    for sample, verdicts, causes, _ in explained_samples(
-        ScoredTable(run, scorers), label_changes_for(run)
-    ):
-        problem = sample.problem
-        assert problem is not None  # noqa: S101  (for the type checker)
+    table, changes = ScoredTable(run, scorers), label_changes_for(run)
+    for sample, problem, verdicts, causes, _ in explained_samples(table, changes):
         missed = verdicts and verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
         samples.append(ExportedSample(
             sample,

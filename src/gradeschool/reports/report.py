@@ -196,9 +196,7 @@ def judge_run(
     headline = ScoredTable(run, scorers.scorers[:1])
     completions, prompts = [], {}
     explained = explained_samples(headline, changes)
-    for (sample, verdicts, causes, _), row in zip(explained, rows, strict=True):
-        problem = sample.problem
-        assert problem is not None  # noqa: S101  (for the type checker)
+    for (sample, problem, verdicts, causes, _), row in zip(explained, rows, strict=True):
         if sample.stored and sample.stored.key in by_key:
             prompts[problem.id] = by_key[sample.stored.key]
         completions.append(JudgedCompletion(

@@ -175,13 +175,13 @@ def explain_gap(
     cut = empty = marked = revised = 0
     cut_length = length_of_cut_texts(Counter(len(sample.text) for sample in judged))
     for each in explained_samples(table, revised_labels):
-        sample, cause, problem = each.sample, each.causes[0], each.sample.problem
+        sample, cause, problem = each.sample, each.causes[0], each.problem
         if sample.error or each.verdicts[0].outcome in (Outcome.CORRECT, Outcome.ERROR):
             continue
         if cause is not None and cause.side is Side.MISSED:
             unread[cause.cause.failure.value] += 1
         is_of_text = cause is None or cause.side is Side.TEXT
-        form = form_of(sample.text, sample.finish, problem.question if problem else "")
+        form = form_of(sample.text, sample.finish, problem.question)
         if (form.truncated and not form.ran_on) or len(sample.text) == cut_length > 0:
             cut += is_of_text
         elif not sample.text.strip():
@@ -189,7 +189,7 @@ def explain_gap(
             if sample.stored is not None and (reason := empty_cause(sample.stored)) is not None:
                 reasons[reason] += 1
         marked += is_of_text and bool(MARKS_OF_CHAT.search(sample.text))
-        if problem and (other := revised_labels.get(problem.id)) is not None:
+        if (other := revised_labels.get(problem.id)) is not None:
             revised += is_right(extract_final_answer(sample.text, problem.question), other.gold)
     # Of the texts without an answer, as many may be right as among the others.
     others = len(judged) - cut - empty

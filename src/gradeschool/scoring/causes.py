@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import cycle
+from string import ascii_uppercase
 from typing import NamedTuple
 
 from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
@@ -163,13 +165,36 @@ def label_changes_for(run: Run) -> LabelChanges:
 class ExplainedSample(NamedTuple):
     """A sample with its verdicts and the cause of each, in the order of the scorers.
 
-    A missing completion has no verdicts, one cause and no reading.
+    A cause is None if the scorer agrees with the answer extractor. A missing completion has no
+    verdicts, one cause and no reading.
     """
 
     sample: Sample
+    problem: Problem
     verdicts: tuple[Verdict, ...]
     causes: tuple[VerdictCause | None, ...]
     reading: TextReading | None
+
+    @property
+    def kind(self) -> str:
+        """The outcomes: "correct / no_answer"."""
+        return " / ".join(verdict.outcome.value for verdict in self.verdicts)
+
+    @property
+    def failed(self) -> bool:
+        """True if there is nothing to judge: no completion, or every scorer failed on it."""
+        return all(verdict.outcome is Outcome.ERROR for verdict in self.verdicts)
+
+    @property
+    def group(self) -> str:
+        """The causes as words that can be counted, "" if there is none.
+
+        Of several scorers, those that err are named; if none does, why the text is not right.
+        """
+        erring = [f"{letter} {cause}"
+                  for letter, cause in zip(cycle(ascii_uppercase), self.causes, strict=False)
+                  if cause and cause.side is not Side.TEXT and len(self.causes) > 1]  # fmt: skip
+        return ", ".join(erring or [str(cause) for cause in self.causes if cause][:1])
 
 
 def explained_samples(
@@ -188,10 +213,11 @@ def explained_samples(
             continue
         if sample.error:
             missing = Cause(Failure.PROVIDER_ERROR, clip(sample.error, 200))
-            yield ExplainedSample(sample, (), (VerdictCause(Side.SYSTEM, missing),), None)
+            cause = VerdictCause(Side.SYSTEM, missing)
+            yield ExplainedSample(sample, sample.problem, (), (cause,), None)
             continue
         seen = read_text(sample.text, sample.problem, sample.finish, changes, marks)
         if seen.cause and sample.stored and (why := empty_cause(sample.stored)):
             seen = seen._replace(cause=seen.cause._replace(evidence="; ".join(why)))
         causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)
-        yield ExplainedSample(sample, verdicts, causes, seen)
+        yield ExplainedSample(sample, sample.problem, verdicts, causes, seen)

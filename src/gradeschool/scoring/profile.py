@@ -280,15 +280,13 @@ def with_misses(outcomes: Outcomes, table: ScoredTable) -> Outcomes:
     They are the misses of the table's first scorer.
     """
     misses: dict[str, Counter[str]] = {kind: Counter() for kind in (ARITHMETIC, FORMAT, REASONING)}
-    for sample, verdicts, causes, view in explained_samples(table, {}):
-        if sample.problem is None or view is None:
-            continue
-        if verdicts[0].outcome in (Outcome.CORRECT, Outcome.ERROR):
+    for _, problem, verdicts, causes, _ in explained_samples(table, {}):
+        if not verdicts or verdicts[0].outcome in (Outcome.CORRECT, Outcome.ERROR):
             continue
         kind, cause = REASONING, causes[0]
         if cause and (cause.side is Side.MISSED or cause.cause.failure in WITHOUT_ANSWER):
             kind = FORMAT
         elif cause and cause.cause.failure in OF_ARITHMETIC:
             kind = ARITHMETIC
-        misses[kind][sample.problem.id] += 1
+        misses[kind][problem.id] += 1
     return replace(outcomes, misses=misses)
