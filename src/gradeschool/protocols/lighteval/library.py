@@ -19,12 +19,13 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import groupby, product
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import sympy
 from latex2sympy2_extended import NormalizationConfig, latex2sympy, normalize_latex
 from latex2sympy2_extended.sets import FiniteSet
 from math_verify.grader import should_treat_as_complex, sympy_expr_eq
+from math_verify.parser import make_latex_env_pattern
 from sympy import Mul, Number, Rational
 from sympy.parsing import parse_expr
 
@@ -122,38 +123,18 @@ EXPRESSIONS = (
     (WHOLE_NUMBER, 300),
 )
 
-# (group, before, one character of the content, after) of each kind of formula
-ENVIRONMENTS = (
-    ("DisplayDollar", r"(?<!\\)\$\$", r"(?:[^$]|\$(?!\$))", r"(?<!\\)\$\$"),
-    ("DisplayBracket", r"(?<!\\)\\\[", r"(?:[^\\]|\\(?!\]))", r"(?<!\\)\\\]"),
-    ("InlineDollar", r"(?<!\\|\d)\$", r"(?:\\[$]|[^\n$])", r"(?<!\\)\$"),
-    ("InlineParenthesis", r"(?<!\\)\\\(", r"(?:[^\\\n]|\\(?!\)))", r"(?<!\\)\\\)"),
-    ("InlineBracket", r"\s\[", r"[^\n\]\[]", r"\]\s"),
-)
-DIGITS = r"-?\d+(?:[.,]\d+)?"
-PATTERNS_PERCENT = r"(?:\\?%|[Pp]ercent|[Pp]ercentage|[Pp]ct)"
 MOST_FORMULAS = 6  # joined by "and", "or" or a comma into one answer
 JOINT = r"\s*(?:and|or|,)\s*"
 OPEN_BOX = r"(?P<first_latexBoxed>\\boxed{.+})"
 
 
-def formula(name: str, boxed: bool) -> str:
-    r"""Return the pattern of one formula whose groups begin with `name`; `boxed`: with a \boxed."""
-    kinds = []
-    for kind, before, inside, behind in ENVIRONMENTS:
-        body = rf"{inside}*?\\boxed{{{inside}+?}}{inside}*?" if boxed else rf"{inside}+?"
-        kinds.append(rf"{before}(?P<{name}_latex{kind}>{body}){behind}")
-    if not boxed:
-        kinds.append(rf"(?P<{name}_latexFraction>-?\\frac{{{DIGITS}}}{{{DIGITS}}})")
-    return rf"(?:(?:{'|'.join(kinds)})\s*(?P<{name}_percent>{PATTERNS_PERCENT})?)"
-
-
-def formulas(boxed: bool) -> str:
+def formulas(context: Literal["boxed", "plain"]) -> str:
     """Return the pattern of one to six joined formulas."""
-    further = [
-        rf"(?:{JOINT}{formula(f'next{number}', boxed)})?" for number in range(1, MOST_FORMULAS)
-    ]
-    return formula("first", boxed) + "".join(further)
+    further = (
+        rf"(?:{JOINT}{make_latex_env_pattern(f'next{number}_', context)})?"
+        for number in range(1, MOST_FORMULAS)
+    )
+    return make_latex_env_pattern("first_", context) + "".join(further)
 
 
 class Pattern(NamedTuple):
@@ -176,14 +157,14 @@ def answer_patterns(box: int = 0) -> tuple[Pattern, ...]:
 
     box: the priority of boxes; 55 puts them after "final answer is".
     """
-    plain = rf"(?:{formulas(boxed=False)})"
+    plain = rf"(?:{formulas('plain')})"
     latex = (
         (rf"{FINAL_IS}\s*{plain}\.?\s?I hope", 0),
         (rf"{FINAL_LATER_IS}\s*{plain}", 50),
         (rf"{ANSWER}\s?[:].{{0,50}}?{plain}", 100),
         (rf"{ANSWER}.{{0,50}}?{plain}", 200),
         (plain, 300),
-        (formulas(boxed=True), box),
+        (formulas("boxed"), box),
         (OPEN_BOX, box),
     )
     match = [Pattern(re.compile(regex, re.DOTALL), priority, True) for regex, priority in latex]
