@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from operator import itemgetter
 
 from gradeschool.answers.numbers import normalize
@@ -222,7 +223,7 @@ class Checks:
         if is_remark:
             self.examples.setdefault("remarks", clip(question))
         is_words = len(written.split(None, 3)) > 3 and MARKER not in written
-        self._count(weight, {
+        facts: dict[str, object] = {
             "searched": True,
             "right": is_right,
             "empty": not text,
@@ -236,7 +237,8 @@ class Checks:
                                                 for each in (problem.solution, written)),
             "wordy golds": is_words and (is_own or not _is_prose(written, problem.solution)),
             "remarks": is_remark,
-        })  # fmt: skip
+        }  # fmt: skip
+        self.counts.update(dict.fromkeys(compress(facts, facts.values()), weight))
         if written:
             self._count_gold(sample, answer, weight)
         self.lengths[len(text)] += weight
@@ -253,7 +255,7 @@ class Checks:
         differs = problem and value and not is_own and value != normalized(problem.gold)
         if problem and differs:
             self.examples.setdefault("differ", f"row {sample.row}: {value}, not {problem.gold}")
-        self._count(weight, {
+        facts: dict[str, object] = {
             "golds": written,
             "thousands": is_thousands,
             "decimals": "." in written and not is_thousands,
@@ -265,12 +267,8 @@ class Checks:
             "given": value and value == answer,  # by the text
             "differ": differs,
             "differ, given": differs and value == answer,
-        })  # fmt: skip
-
-    def _count(self, weight: int, facts: Mapping[str, object]) -> None:
-        for name, holds in facts.items():
-            if holds:
-                self.counts[name] += weight
+        }
+        self.counts.update(dict.fromkeys(compress(facts, facts.values()), weight))
 
     def conclude(self) -> list[str]:
         """Return warnings; raises InputError if the file is not what it was read as."""
@@ -331,8 +329,7 @@ class Checks:
             (misplaced := self.placement.refusal(n), misplaced),
             (counts["prompts"] >= max(3, 0.5 * n),
              f"{counts['prompts']} of {n} texts of {file!r} begin with their prompt, but not the "
-             "first ones, so that they are not cut; cut the prompts off, or score the rows with "
-             "prompts in a file of their own"),
+             "first ones: they are not cut; cut the prompts off, or score them in another file"),
         ]  # fmt: skip
 
     def _unknown_questions(self) -> str:
@@ -341,11 +338,7 @@ class Checks:
             return ""
         questions = {squeeze(question) for question in self.questions}
         for name, source in SOURCES.items():
-            if (
-                name != self.matcher.name
-                and source.layout in ("gsm8k", "columns")
-                and is_here(name)
-            ):
+            if source.layout in ("gsm8k", "columns") and is_here(name):  # not of the file's dataset
                 known = {squeeze(problem.question) for problem in load_dataset(name).problems}
                 if len(questions & known) >= 0.5 * len(questions):
                     return f"the questions of {self.file!r} are those of {name!r}; give -d {name}"
@@ -375,9 +368,7 @@ class Checks:
         said += f" ({self.examples['differ']})"
         if (column and given >= SHARE * readable and differ >= max(2, SEVERAL * known)
                 and counts["differ, given"] >= SHARE * differ):  # fmt: skip
-            models = (
-                f"the column {str(column)!r} of {file!r} has the model's own answers, not golds"
-            )
+            models = f"{str(column)!r} of {file!r} has the model's own answers, not golds"
             if column.plain in WEAK_GOLDS and not counts["own"]:
                 return f"{models}; the golds of {name!r} are used"
             raise InputError(
@@ -455,8 +446,7 @@ class Checks:
              f"elsewhere: --columns response={next(iter(columns.wordy), '')}"),
             (cut,
              f"{self.lengths[cut]} of {n} texts of {file!r} end at exactly {cut:,} characters, "
-             "which looks cut; score the whole texts (those that end within a sentence count as "
-             "truncated)"),
+             "which looks cut; score the whole texts"),
             (counts["escaped"] >= many,
              f"{counts['escaped']} of {n} texts of {file!r} have a backslash and an n where lines "
              "end, which scorers read as letters: write line breaks (were they escaped twice?)"),
@@ -468,8 +458,8 @@ class Checks:
              f"tools, which scorers read as text; {printed}"),
             *((True, f"each problem of {file!r} has {samples} rows, and {column!r} has as many "
                      f"values ({clip(', '.join(map(str, kinds)))}): they are taken as samples of "
-                     "one run (`gradeschool runs curve` gives pass@k and maj@k); if they are "
-                     f"different runs: --columns run={column}") for column, kinds in other_runs),
+                     f"one run; if they are several runs: --columns run={column}")
+              for column, kinds in other_runs),
             (lost, lost),
         ) if holds]  # fmt: skip
 

@@ -33,7 +33,6 @@ BLOCK = 1024  # rows of a task
 CHECKED = 256  # batches that are read here too, for the checks over whole files
 STORE_BYTES = 256 * 2**20  # for Ray's objects: rows without texts are small
 MESSAGE_CHARACTERS = 300  # of Ray's own error message
-PARQUET, LINES = ".parquet", ".jsonl"
 OUTCOMES_AT, FORM_AT, REVISED_AT = map(ScoredRow._fields.index, ("outcomes", "form", "revised"))
 
 
@@ -112,7 +111,7 @@ def rows_on_ray(
     """
     paths = [str(part.absolute()) for part in source.parts]
     kinds = {Path(path).suffix for path in paths}
-    if kinds not in ({PARQUET}, {LINES}):
+    if kinds not in ({".parquet"}, {".jsonl"}):
         raise InputError(
             f"--engine ray reads Parquet and JSON Lines (.jsonl), not {source.name!r}; convert it "
             "or leave --engine out"
@@ -126,7 +125,7 @@ def rows_on_ray(
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
         logging.getLogger("ray.data").setLevel("ERROR")
-        if kinds == {PARQUET}:
+        if kinds == {".parquet"}:
             rows = ray.data.read_parquet(paths, include_paths=True)
         else:
             rows = ray.data.read_text(paths, include_paths=True, drop_empty_lines=False)

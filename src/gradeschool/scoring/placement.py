@@ -219,12 +219,12 @@ class Placement:
             return
         known = self.matcher.places.get(problem.id) if problem.question else None
         by_id = sample.reference.question is None and known is not None
-        if sample.reference.question is None and known is not None:
-            place, problems, golds = known, self.matcher.rows, self._golds
-        else:
+        neighbours: Neighbours = known or 0, self.matcher.rows, self._golds
+        if not by_id:
             if self._batch is not samples:
                 self._batch, self._beside = samples, _find_neighbours(samples)
-            place, problems, golds = self._beside[index]
+            neighbours = self._beside[index]
+        place, problems, golds = neighbours
         words = distinct_words(sample.text)
         share, is_wordy = overlap(words, problem), len(words) >= WORDY
         is_about = share >= ABOUT or (share > 0.2 and len(words) < 20)

@@ -89,8 +89,8 @@ def score_batch(
             if problem and not sample.error:
                 outcomes = next(scored)
                 form = form_of(text, sample.finish, problem.question, marks)
-                if id in changes:  # a failed sample is one under either label
-                    other, revised = changes[id], REMOVED
+                if problem.id in changes:  # a failed sample is one under either label
+                    other, revised = changes[problem.id], REMOVED
                     if other is not None:
                         other = replace(other, id=f"{other.id} revised")
                         [revised] = scorers.outcomes_of([(text, other)])
@@ -496,7 +496,7 @@ def verdict_table(
             for row in rows:
                 forms = ", ".join(compress(FORM_NAMES, row.form or ()))
                 outcomes = row.outcomes or [ERROR] * len(scorers)
-                fields = {
+                fields: dict[str, Any] = {
                     "source": source,
                     **{name: getattr(row, name) for name in OF_ROW},
                     "error": row.fault or row.error,

@@ -66,9 +66,24 @@ class Source:
         self.file = SampleFile(self.parts[0], self.run, options)
 
     def match_with(self, dataset: Dataset) -> None:
-        """Find out from the first rows how they name the problems of a dataset, and say it."""
+        """Find out from the first rows how they name the problems of a dataset, and say it.
+
+        Raises InputError if a run's dataset has changed since; warns if the user named it anyway. A
+        dataset with a name has its digest checked by `load_dataset`, and may have several files.
+        """
         file, options, columns = self.file, self.options, self.file.reader.columns
         self.dataset = dataset
+        digest = (recorded := mapping(manifest_of(self.parts[0]).get("dataset"))).get("sha256")
+        is_same = digest in (None, dataset.sha256) or dataset.name in SOURCES
+        if not is_same and recorded.get("name") == dataset.name:
+            said = f"{dataset.name!r} has changed since the run {self.name!r}"
+            if not options.dataset:
+                raise InputError(
+                    f"{said}: its SHA-256 is {dataset.sha256[:12]}, not {str(digest)[:12]}; "
+                    f"restore the file, or give -d {dataset.name} to score the texts with its "
+                    "present golds"
+                )
+            self.warn(f"{said}; its present golds are used, not those of the run")
         if file.reader.kind == OWN:
             self.matcher = Matcher(dataset.problems, dataset.name)
             return
@@ -176,28 +191,8 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
             needed = sources[datasets.index(name)].why_dataset(name, options.dataset)
             raise DataError(f"{needed}{error}") from error
     for source, name in zip(sources, datasets, strict=True):
-        _check_unchanged(source, loaded[name])
         source.match_with(loaded[name])
     return sources
-
-
-def _check_unchanged(source: Source, dataset: Dataset) -> None:
-    """Raise InputError if a run's dataset has changed since; warn if the user named it anyway.
-
-    A dataset with a name has its digest checked by `load_dataset`, and may have several files.
-    """
-    recorded = mapping(manifest_of(source.parts[0]).get("dataset"))
-    is_same = recorded.get("sha256") in (None, dataset.sha256) or dataset.name in SOURCES
-    if is_same or recorded.get("name") != dataset.name:
-        return
-    said = f"{dataset.name!r} has changed since the run {source.name!r}"
-    if not source.options.dataset:
-        raise InputError(
-            f"{said}: its SHA-256 is {dataset.sha256[:12]}, not "
-            f"{str(recorded.get('sha256'))[:12]}; restore the file, or give -d {dataset.name} to "
-            "score the texts with its present golds"
-        )
-    source.warn(f"{said}; its present golds are used, not those of the run")
 
 
 def check_sources(names: Sequence[str], options: ReadOptions) -> None:
