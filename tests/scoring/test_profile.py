@@ -103,7 +103,7 @@ def test_the_parts_of_a_loss_sum_to_it_and_only_sure_ones_are_said() -> None:
     corrects = [index >= 60 for index in range(180)] + [False] * 20
     varied = with_kinds(outcomes("gsm-symbolic", corrects, seeds), 58)
     [entry] = profile(original, [varied])
-    parts = {part.kind: part.share for part in entry.parts}
+    parts = {kind: part.difference for kind, part in entry.parts.items()}
     assert parts == pytest.approx({"arithmetic": 48 / 200, "reasoning": 12 / 200})
     assert sum(parts.values()) == pytest.approx(-entry.comparison.difference)
     first, second = verdict(original, [entry])
@@ -111,7 +111,7 @@ def test_the_parts_of_a_loss_sum_to_it_and_only_sure_ones_are_said() -> None:
     assert second.startswith("Of the 30.0 points on gsm-symbolic: arithmetic 24.0 points, 95 % +")
     other = with_kinds(outcomes("svamp", [False] * 40), 3)
     unpaired = profile(original, [varied, other])[1]
-    assert sum(part.share for part in unpaired.parts) == pytest.approx(0.9)
+    assert sum(part.difference for part in unpaired.parts.values()) == pytest.approx(0.9)
 
 
 def test_the_verdict_says_what_was_not_tested_and_what_is_excluded() -> None:

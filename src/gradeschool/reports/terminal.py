@@ -504,7 +504,7 @@ def print_profile(
             *(percent(pair.accuracy_a), percent(pair.accuracy_b), points(pair.difference)),
             *(point_bounds(pair.ci95), p_value(pair.p_holm)),
         )
-        parts = (points(part.share) for part in entry.parts)
+        parts = (points(part.difference) for part in entry.parts.values())
         losses.add_row(label, points(-pair.difference), *parts)
     console.print(table)
     for text in verdict(original, entries):

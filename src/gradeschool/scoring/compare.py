@@ -266,9 +266,7 @@ def check(
             met = 100 * other.ci95.low > -margin
             low = f"the interval's lower bound is {points(other.ci95.low)} points"
             text = f"{other.run} against {other.baseline}: {low}, it must be above -{margin:g}"
-            thresholds.append(
-                Threshold(other.run, met, text if met else text + _needed_for(other, margin))
-            )
+            thresholds.append(Threshold(other.run, met, text + _needed_for(other, margin)))
     return thresholds
 
 
@@ -290,27 +288,26 @@ def gate(
     thresholds = []
     for run, other in zip(outcomes[1:], comparisons, strict=True):
         failed = max(run.failed_samples, len(good.tallies.keys() - run.tallies.keys()))
-        counts = (
-            f"{count(failed, 'sample')} failed ({good.failed_samples} in {good.run}), at most "
-            f"{failures}"
-        )
-        is_accepted = failed <= failures
-        thresholds.append(Threshold(run.run, is_accepted, f"{run.run}: {counts} are accepted"))
+        counts = f"{count(failed, 'sample')} failed ({good.failed_samples} in {good.run})"
+        text = f"{run.run}: {counts}, at most {failures} are accepted"
+        thresholds.append(Threshold(run.run, failed <= failures, text))
         p = other.p_holm / 2 if other.difference < 0 else 1 - other.p_holm / 2
         shown = f"{points(other.difference)} points, one-sided p {p_value(p)}"
-        is_excluded = 100 * other.ci95.low > -margin
-        needed = "" if is_excluded else _needed_for(other, margin)
-        loss = f"a loss of {margin:g} is {'excluded' if is_excluded else 'not excluded'}{needed}"
+        is_excluded = "excluded" if 100 * other.ci95.low > -margin else "not excluded"
+        loss = f"a loss of {margin:g} is {is_excluded}{_needed_for(other, margin)}"
         text = f"{run.run} against {good.run}: {shown} (fails below {GATE_LEVEL:g}); {loss}"
         thresholds.append(Threshold(run.run, p >= GATE_LEVEL, text))
     return thresholds
 
 
 def _needed_for(comparison: Comparison, margin: float) -> str:
-    """Return in words how many problems exclude a loss of that many points; "" if unknown."""
+    """Return in words how many problems exclude a loss of that many points.
+
+    "" if it is excluded, or if that is unknown.
+    """
     changes = (*comparison.gained, *comparison.lost)
     squares = sum((change.after - change.before) ** 2 for change in changes)
-    if not (squares and margin and comparison.n):
+    if 100 * comparison.ci95.low > -margin or not (squares and margin and comparison.n):
         return ""
     needed = problems_for_margin(squares / comparison.n, margin / 100)
     return f" (an equally good run needs {needed:,} problems to exclude it with 80 % power)"

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gradeschool.answers.failures import OF_ARITHMETIC, WITHOUT_ANSWER
 from gradeschool.datasets.files import FRESH
@@ -38,14 +38,6 @@ AS_DIFFICULT = frozenset({"gsm-symbolic", "numerical substitution", "problem und
 TOO_WIDE = 10.0  # points; if a larger loss is not excluded, the problems are too few
 
 
-class LossPart(NamedTuple):
-    """The change of one kind of miss against the original, as a share, with its 95 % interval."""
-
-    kind: str
-    share: float
-    ci95: Interval
-
-
 @dataclass(frozen=True, slots=True)
 class ProfileEntry:
     """One set, or a group of its problems, against the original.
@@ -54,15 +46,15 @@ class ProfileEntry:
     "" for the whole set. problems: number of judged variations. comparison: original as baseline,
     by seed problem, with accuracies that are means over the seed problems; n is 0 if the problems
     vary none of the original's. p_holm is corrected for all entries of a profile. parts: the
-    changes by kind of miss, which sum to the negative of the difference; () if no misses were
-    counted.
+    comparison of each kind of miss, whose differences sum to the negative of that one; {} if no
+    misses were counted.
     """
 
     run: str
     group: str
     problems: int
     comparison: Comparison
-    parts: tuple[LossPart, ...] = ()
+    parts: Mapping[str, Comparison] = field(default_factory=dict)
     dataset: str = ""
 
     @property
@@ -134,12 +126,9 @@ def _entry(
             accuracy_b=mean_share(sums.values()),
         )
 
-    parts = []
-    for kind in base.misses:
-        change = against(kind)
-        parts.append(LossPart(kind, change.difference, change.ci95))
+    parts = {kind: against(kind) for kind in base.misses}
     number = len(outcomes.tallies if seeds is None else seeds)
-    return ProfileEntry(outcomes.run, group, number, against(None), tuple(parts), outcomes.dataset)
+    return ProfileEntry(outcomes.run, group, number, against(None), parts, outcomes.dataset)
 
 
 def sentence(entry: ProfileEntry, original: str) -> str:
@@ -205,11 +194,10 @@ def verdict(original: Outcomes, entries: Sequence[ProfileEntry]) -> list[str]:
         )
     sentences = [first]
     for entry in entries:
-        sure = sorted(
-            (part for part in entry.parts if part.ci95.low > 0), key=lambda part: -part.share
-        )
+        sure = [(kind, part) for kind, part in entry.parts.items() if part.ci95.low > 0]
+        sure.sort(key=lambda each: -each[1].difference)
         if entry.is_lower and not entry.group and sure:
-            parts = ", ".join(f"{p.kind} {_difference(p.share, p.ci95)[1:]}" for p in sure)
+            parts = ", ".join(f"{k} {_difference(p.difference, p.ci95)[1:]}" for k, p in sure)
             loss = -100 * entry.comparison.difference
             sentences.append(f"Of the {loss:.1f} points on {entry.name}: {parts}.")
     return sentences
@@ -236,8 +224,8 @@ def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[st
             "p": pair.p,
             "p_holm": pair.p_holm,
             "test": pair.p_method,
-            "loss": {part.kind: {"share": part.share, "ci95": list(part.ci95)}
-                     for part in entry.parts},
+            "loss": {kind: {"share": part.difference, "ci95": list(part.ci95)}
+                     for kind, part in entry.parts.items()},
         })  # fmt: skip
     return {
         "original": {

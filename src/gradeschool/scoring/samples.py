@@ -176,14 +176,11 @@ class Numbering:
         several: defaultdict[str, list[bool]] = defaultdict(list)
         copies: defaultdict[str, set[int]] = defaultdict(set)
         for (run, _), samples in self._samples.items():
-            if isinstance(samples, int):
-                copies[run].add(1)
-                several[run] += [False] * (samples < 0)
-                continue
-            if samples.unnumbered:
-                several[run].append(samples.unnumbered > 1)
-            is_one_text = len(samples.texts) == 1 and not samples.far
-            copies[run].add(max(samples.unnumbered, 1) if is_one_text else 0)
+            unnumbered = samples < 0 if isinstance(samples, int) else samples.unnumbered
+            is_one_text = isinstance(samples, int) or (len(samples.texts), samples.far) == (1, {})
+            if unnumbered:
+                several[run].append(unnumbered > 1)
+            copies[run].add(max(unnumbered, 1) if is_one_text else 0)
         sampled = {run for run, repeated in several.items() if sum(repeated) > len(repeated) / 2}
         for kind in dict.fromkeys(kind for kind, *_ in self._counts):
             keys = [key for key in self._counts
