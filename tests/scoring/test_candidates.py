@@ -41,14 +41,6 @@ def completion(problem: int, text: str, error: str = "", sample: int = 0) -> Com
     return Completion(key, str(problem), sample, text, Finish.STOP, Usage(7, 5), error=error)
 
 
-def test_problems_are_in_the_order_of_the_dataset(tmp_path: Path) -> None:
-    problems = dataset_file(tmp_path, [f"What is {index} + 1?" for index in range(4)])
-    run = run_folder(tmp_path, problems, [completion(index, "#### 1") for index in (2, 0, 3, 1)])
-    [sampled] = read_candidates(str(run), ReadOptions(), print)
-    questions = [each.problem.question for each in sampled.answered]
-    assert questions == [f"What is {index} + 1?" for index in range(4)]
-
-
 def test_the_candidates_are_the_completions_that_are_scored(tmp_path: Path) -> None:
     """A row that was changed after it was stored counts nowhere, as in `gradeschool score`."""
     problems = dataset_file(tmp_path, [f"What is {index} + 1?" for index in range(4)])

@@ -85,6 +85,7 @@ RIGHT_TEXTS = [wordy(problem, n % 3 > 0) for n, problem in enumerate(SAMPLE)]
 BARE_TEXTS = [problem.gold for problem in SAMPLE]
 NUMBERS = [random.Random(n).randrange(9000) for n in range(60)]
 FRESH = load_dataset("fresh:7").problems[:120]
+DEV = load_dataset("fresh:1:dev:90").problems
 SWAPPED = [n + 1 - 2 * (n % 2) if n % 20 < 2 else n for n in range(len(FRESH))]
 REFUSED: dict[str, tuple[list[Row], str | None, str]] = {
     "every tenth pair of texts swapped, of problems in the same words": (
@@ -151,7 +152,7 @@ NAMED: dict[str, tuple[list[Row], list[list[str]]]] = {
         asked([wordy(each) for each in SAMPLE], ["5"] * 5 + BARE_TEXTS[5:]),
         [["5 of 48 golds", "those of 'sample' are used"]]),
     "golds in no order": (
-        [{"question": FRESH[n].question, "gold": FRESH[m].gold, "completion": wordy(FRESH[n])}
+        [{"question": DEV[n].question, "gold": DEV[m].gold, "completion": wordy(DEV[n])}
          for n, m in enumerate(random.Random(1).sample(range(90), 90))],
         [["in the order of the texts?"]]),
     "short texts that have the gold": (
@@ -222,13 +223,12 @@ def test_what_is_odd_is_named_and_scored(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize(("first", "shift"), [(0, 1), (60, -1), (0, 2)])
 def test_golds_in_other_rows_are_refused(tmp_path: Path, first: int, shift: int) -> None:
-    problems = load_dataset("fresh:1:dev:90").problems
-    golds = [problem.gold for problem in problems]
+    golds = [problem.gold for problem in DEV]
     moved = golds[first:]
     golds[first:] = moved[shift:] + moved[:shift]
     table = [
         {"question": problem.question, "gold": gold, "completion": wordy(problem, index % 4 > 0)}
-        for index, (problem, gold) in enumerate(zip(problems, golds, strict=True))
+        for index, (problem, gold) in enumerate(zip(DEV, golds, strict=True))
     ]
     with pytest.raises(
         InputError, match=r"answers equal the gold of the problem . places? (before|after) "

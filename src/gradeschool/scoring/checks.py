@@ -98,8 +98,8 @@ class AlikeTexts:
             key, share = text, MANY_EQUAL
         number, right, first, _ = self._kinds.get(key, (0, 0, text, share))
         if number or len(self._kinds) < MOST_KINDS:
-            numbers = {last_number(text), *map(normalize, NUMBER.findall(text))}
-            is_right = normalized(gold) in numbers
+            numbers = map(normalize, NUMBER.findall(text.replace("-", " ")))
+            is_right = normalized(gold).lstrip("-") in numbers
             self._kinds[key] = number + weight, right + weight * is_right, first, share
 
     def conclude(self, remedy: str = "evaluate again, into another folder (-o)") -> list[str]:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from gradeschool.answers.golds import read_gold
 from gradeschool.answers.numbers import normalize, parse_decimal
 from gradeschool.answers.regions import committed_region
+from gradeschool.answers.search import last_match_in_words
 from gradeschool.datasets.files import SOURCES
 from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.errors import InputError
@@ -39,7 +40,7 @@ SEGMENT = 4.5  # total of a stretch of rows that shows a shift, see `Stretches`
 OWN_LOSS, OTHER_LOSS, GOLD_GAIN = 3.0, 0.25, 0.7  # a text of the row's problem; of another; by gold
 ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost ones end
 BETWEEN_WORDS = str.maketrans(dict.fromkeys(string.punctuation, " "))
-NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")  # four times as fast as with a sign before it
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 normalized = lru_cache(16_384)(normalize)
 
@@ -51,15 +52,8 @@ def distinct_words(text: str) -> set[str]:
 
 def last_number(text: str) -> str:
     """Return the last number of a text in its compared form, "" for none."""
-    for length in (80, 400):
-        end = text[-length:]
-        numbers = NUMBER.findall(end)
-        if numbers and not (len(numbers) == 1 and end.startswith(numbers[0])):
-            break
-    if not numbers:
-        return ""
-    place = end.rfind(numbers[-1])
-    return normalize(f"-{numbers[-1]}" if end[place - 1 : place] == "-" else numbers[-1])
+    found = last_match_in_words(NUMBER, text)
+    return normalize(found[0]) if found else ""
 
 
 def read_number(gold: object) -> str:

@@ -18,13 +18,13 @@ from itertools import compress, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.answers.regions import FORM_NAMES, TextForm, form_of
+from gradeschool.answers.regions import FORM_NAMES, Marks, committed_region, is_truncated
 from gradeschool.atomic import replacing, require_new, writing_output
 from gradeschool.datasets.platinum import LabelChanges, label_changes
 from gradeschool.errors import GradeschoolError, InputError, require_packages
-from gradeschool.formats.read import nothing_in, run_of_unnamed
+from gradeschool.formats.read import run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
-from gradeschool.problem import several_golds
+from gradeschool.problem import Problem, several_golds
 from gradeschool.scoring.samples import Numbering, Warn, digest
 from gradeschool.scoring.sources import Source, note_missing
 from gradeschool.scoring.statistics import Interval, share_of, share_of_single_samples
@@ -40,9 +40,9 @@ from gradeschool.scoring.table import (
 
 REMOVED = b"\xff"  # GSM8K-Platinum removed the problem
 AHEAD = 2  # batches for each process: one being scored, one waiting
-RowKind = tuple[
-    str, bytes, TextForm | None, bytes, bool | None
-]  # problem, outcomes, form, revised, flag
+TextForm = tuple[bool, bool, bool, bool]  # whether it has each of `FORM_NAMES`
+# Problem, outcomes, form, revised, flag.
+RowKind = tuple[str, bytes, TextForm | None, bytes, bool | None]
 
 
 class ScoredRow(NamedTuple):
@@ -88,7 +88,7 @@ def score_batch(
             id, gold = (problem.id, problem.gold) if problem else (None, "")
             if problem and not sample.error:
                 outcomes = next(scored)
-                form = form_of(text, sample.finish, problem.question, marks)
+                form = form_of(text, sample.finish, problem, marks)
                 if problem.id in changes:  # a failed sample is one under either label
                     other, revised = changes[problem.id], REMOVED
                     if other is not None:
@@ -98,6 +98,12 @@ def score_batch(
                                   sample.error, sample.fault, sample.flag, digest(text), outcomes,
                                   form, revised))  # fmt: skip
     return rows
+
+
+def form_of(text: str, finish: str, problem: Problem, marks: Marks) -> TextForm:
+    """Return the form of a text: which of `FORM_NAMES` it has."""
+    region = committed_region(text, problem.question, tuple(marks))
+    return not text.strip(), is_truncated(text, finish), region.ran_on, region.thinking
 
 
 def score_sources(
@@ -231,8 +237,6 @@ def _count_rows(
                 run.repeated[key] += 1
     for warning in source.checks.conclude():
         warn(warning)
-    if not runs:
-        raise nothing_in(Path(source.name))
     for name in numbering.conclude(warn):
         run = runs[name]
         run.counts.update(run.repeated)
@@ -362,7 +366,7 @@ def score_run(table: ScoredTable) -> RunScore:
     counts: Counter[RowKind] = Counter()
     for sample, problem, outcomes in zip(table.samples, table.problems, table.outcomes,
                                          strict=True):  # fmt: skip
-        form = form_of(sample.text, sample.finish, problem.question, table.scorers.thinking_marks)
+        form = form_of(sample.text, sample.finish, problem, table.scorers.thinking_marks)
         counts[problem.id, outcomes, form, b"", sample.flag] += 1
     return score_counts(table.run.name, len(table.run.samples), counts, table.scorers.names)
 
@@ -471,7 +475,6 @@ def verdict_table(
     The file appears when the block ends well. Raises InputError if it cannot be written,
     MissingExtraError for Parquet without pyarrow.
     """
-    check_table(path)
     waiting: list[dict[str, Any]] = []
     parquet: Any = None
     with writing_output(path), replacing(path) as part, part.open("wb") as file:
