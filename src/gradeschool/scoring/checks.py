@@ -26,7 +26,7 @@ from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import NO_GOLD, Matcher, end_of_prompt, squeeze
 from gradeschool.scoring.placement import (
-    ENOUGH,
+    LEAST_ROWS,
     NUMBER,
     Placement,
     last_number,
@@ -36,8 +36,8 @@ from gradeschool.scoring.placement import (
 
 FULL = 1536  # samples that are all examined, more than a test split has
 SPREAD = 13  # of the others, one in so many is
-SHARE = 0.9  # of the rows that makes a column what it looks like
-SEVERAL = 0.05  # share of the rows that is worth a warning
+NEARLY_ALL = 0.9  # of the rows that makes a column what it looks like
+NOTABLE = 0.05  # share of the rows that is worth a warning
 KEPT = 64  # questions that are remembered
 SHORT, LETTERS = 300, 60  # characters of texts that are compared, of what is compared
 FEW_LETTERS = 12  # beside a number, these say nothing
@@ -63,7 +63,7 @@ def length_of_cut_texts(lengths: Mapping[int, int]) -> int:
     lengths: the number of texts of each length in characters.
     """
     longest = max(lengths)
-    many = lengths[longest] >= max(ENOUGH, MANY_CUT * sum(lengths.values()))
+    many = lengths[longest] >= max(LEAST_ROWS, MANY_CUT * sum(lengths.values()))
     return longest if longest >= LEAST_CUT and many else 0
 
 
@@ -93,7 +93,7 @@ class AlikeTexts:
         self.n += weight
         if not text or len(text) > SHORT:
             return
-        key, share = WORD_WITH_DIGIT.sub("", text[:LETTERS]).strip(), SEVERAL
+        key, share = WORD_WITH_DIGIT.sub("", text[:LETTERS]).strip(), NOTABLE
         if len(key) < (3 if key == text.strip() else FEW_LETTERS):  # "-1", "It is 5"
             key, share = text, MANY_EQUAL
         number, right, first, _ = self._kinds.get(key, (0, 0, text, share))
@@ -290,11 +290,11 @@ class Checks:
         failures, n, golds = counts["failures"], counts["searched"], counts["golds"]
         rows = n + counts["faults"]
         column, gold = columns.roles.get("response", "response"), columns.roles.get("gold")
-        may_be_other = n >= ENOUGH and "response" not in columns.named
-        is_wordy = min(counts["bare"], counts["wordy golds"]) >= SHARE * n
-        is_right = counts["bare right"] >= SHARE * n
-        is_given = is_right and counts["differ"] >= max(2, SEVERAL * golds)
-        is_marked = (counts["marked"] >= SHARE * golds
+        may_be_other = n >= LEAST_ROWS and "response" not in columns.named
+        is_wordy = min(counts["bare"], counts["wordy golds"]) >= NEARLY_ALL * n
+        is_right = counts["bare right"] >= NEARLY_ALL * n
+        is_given = is_right and counts["differ"] >= max(2, NOTABLE * golds)
+        is_marked = (counts["marked"] >= NEARLY_ALL * golds
                      and counts["unmarked golds"] >= 0.5 * golds > 0)  # fmt: skip
         is_swapped = may_be_other and gold is not None and (
             is_marked or is_given or (is_wordy and (is_right or gold.plain not in WEAK_GOLDS))
@@ -306,12 +306,12 @@ class Checks:
             (failures > self.answered,
              f"{failures} of {failures + self.answered} texts of {file!r} are failures of a "
              f"service, such as {self.examples.get('failures')!r}; ask for them again"),
-            (counts["letters"] >= SHARE * golds and golds >= 3,
+            (counts["letters"] >= NEARLY_ALL * golds and golds >= 3,
              f"the golds of {file!r} are letters: multiple choice, which no scorer reads; give "
              "golds that are numbers: --columns gold=COLUMN"),
-            (counts["questions as texts"] >= SHARE * rows > 1,
+            (counts["questions as texts"] >= NEARLY_ALL * rows > 1,
              f"the texts of {file!r} are questions of {name!r}; {TEXT_COMMAND}"),
-            (counts["no gold"] >= max(ENOUGH, n + 1),
+            (counts["no gold"] >= max(LEAST_ROWS, n + 1),
              f"{counts['no gold']} of {rows} golds of {file!r} cannot be read, and the others are "
              f"no fair sample: {self.examples.get('no gold')}"),
             (unknown := self._unknown_questions(), unknown),
@@ -319,10 +319,11 @@ class Checks:
              f"the columns of {file!r} look swapped: {str(column)!r} has {has} and the gold "
              f"{str(gold)!r} has {lacks}; give --columns response={gold},gold={column}, or "
              f"--columns response={column},gold={gold} if they are right"),
-            (may_be_other and counts["solutions"] >= SHARE * n,
+            (may_be_other and counts["solutions"] >= NEARLY_ALL * n,
              f"the texts of {file!r} (column {str(column)!r}) are the reference solutions in "
              f"{counts['solutions']} of {n} rows; {TEXT_COMMAND}"),
-            (may_be_other and columns.is_weak and gold is None and counts["right"] >= SHARE * n,
+            (may_be_other and columns.is_weak and gold is None
+             and counts["right"] >= NEARLY_ALL * n,
              f"the column {str(column)!r} of {file!r} may be the reference, not the model's text: "
              f"{counts['right']} of {n} end in the gold; give --columns response={texts}, "
              "whichever it is"),
@@ -354,7 +355,7 @@ class Checks:
         column = self.columns.roles.get("gold")
         readable, given, differ = counts["readable"], counts["given"], counts["differ"]
         known = readable - counts["own"]
-        if readable < ENOUGH or self.matcher.own_golds:
+        if readable < LEAST_ROWS or self.matcher.own_golds:
             return ""
         if not differ:
             if column and counts["own"] == (n := counts["searched"]) and given >= 0.98 * n:
@@ -366,8 +367,8 @@ class Checks:
             return ""
         said = f"{differ} of {known} golds in {file!r} differ from those of {name!r}"
         said += f" ({self.examples['differ']})"
-        if (column and given >= SHARE * readable and differ >= max(2, SEVERAL * known)
-                and counts["differ, given"] >= SHARE * differ):  # fmt: skip
+        if (column and given >= NEARLY_ALL * readable and differ >= max(2, NOTABLE * known)
+                and counts["differ, given"] >= NEARLY_ALL * differ):  # fmt: skip
             models = f"{str(column)!r} of {file!r} has the model's own answers, not golds"
             if column.plain in WEAK_GOLDS and not counts["own"]:
                 return f"{models}; the golds of {name!r} are used"
@@ -388,7 +389,7 @@ class Checks:
         n, texts, failures = counts["searched"], self.answered, counts["failures"]
         prompts, programs, own = counts["prompts"], counts["programs"], counts["own"]
         alike = self.alike.conclude("ask for them again")
-        many, rounds = max(ENOUGH, SEVERAL * n), len(self.rounds) + 1
+        many, rounds = max(LEAST_ROWS, NOTABLE * n), len(self.rounds) + 1
         cut, lost = length_of_cut_texts(self.lengths), self.placement.warning()
         error, unheeded = columns.roles.get("error"), columns.unheeded
         samples = round(texts / len(self.problems)) if self.problems else 1
@@ -400,7 +401,7 @@ class Checks:
             printed = f"what they print may be elsewhere: --columns response={columns.executed}"
         return [words for holds, words in (
             *((warning, warning) for warning in (self._judge_golds(), *alike)),
-            *((problems >= ENOUGH and not (what == "the same text" and alike),
+            *((problems >= LEAST_ROWS and not (what == "the same text" and alike),
                f"rows {first} to {last} of {file!r} have {what} for {problems} problems: was a "
                "cell of a spreadsheet filled down?")
               for (_, what), (problems, first, last) in self.filled.items()),
@@ -429,7 +430,7 @@ class Checks:
              f"{str(error)!r} that no service's failure has, such as "
              f"{clip(next(iter(unheeded), ''))!r}; their texts are scored. If these requests "
              f"failed: --columns error={error}"),
-            (counts["solutions"] >= max(ENOUGH, SHARE * n),
+            (counts["solutions"] >= max(LEAST_ROWS, NEARLY_ALL * n),
              f"the texts of {file!r} are the reference solutions in {counts['solutions']} of {n} "
              "rows: this is no accuracy of a model"),
             (self.placement.counts["golds of others"] >= max(50, 0.6 * n)
@@ -440,7 +441,7 @@ class Checks:
              f"{counts['empty']} of {n} texts of {file!r} are empty, where "
              f"{str(columns.thinking)!r} has text: the thinking took all tokens, or its parser "
              f"took the answer; to score that text: --columns response={columns.thinking}"),
-            (counts["bare"] >= SHARE * n and programs < 0.5 * n and columns.wordy
+            (counts["bare"] >= NEARLY_ALL * n and programs < 0.5 * n and columns.wordy
              and "response" not in columns.named,
              f"{counts['bare']} of {n} texts of {file!r} are bare numbers; if the whole texts are "
              f"elsewhere: --columns response={next(iter(columns.wordy), '')}"),

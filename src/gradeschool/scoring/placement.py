@@ -30,7 +30,7 @@ READ = 6000  # characters of a text; base models run on into further questions
 ABOUT = 0.35  # share of a question's words in a text that is about it
 STRANGE = 0.25  # a text with fewer may be about another problem
 WORDY = 14  # different words
-ENOUGH = 8  # texts; fewer prove nothing
+LEAST_ROWS = 8  # fewer prove nothing
 STRANGERS, MANY_STRANGERS = 0.05, 0.08  # shares of the texts: searched for other problems; said
 KEPT = 256  # strangers that are remembered
 REACH = 31  # problems before and after its own whose golds and numbers are compared with a text's
@@ -311,7 +311,7 @@ class Placement:
         n: as in `refusal`.
         """
         counts, name = self.counts, self.matcher.name
-        if len(self.strangers) < ENOUGH or counts["strangers"] < STRANGERS * counts["wordy"]:
+        if len(self.strangers) < LEAST_ROWS or counts["strangers"] < STRANGERS * counts["wordy"]:
             return ""
         texts = self.strangers[:: max(1, len(self.strangers) // 16)]
         by_id, found = counts["strangers by id"] > 0, defaultdict[str, list[str]](list)
@@ -359,7 +359,7 @@ class Placement:
                 "repeat words of the question or give the gold; is the column of the texts right, "
                 f"and is {self.matcher.name!r} the dataset?"
             )
-        if counts["strangers by id"] >= max(ENOUGH, MANY_STRANGERS * counts["wordy"]):
+        if counts["strangers by id"] >= max(LEAST_ROWS, MANY_STRANGERS * counts["wordy"]):
             return (
                 f"{counts['strangers']} of {counts['wordy']} texts of {file!r} share few words "
                 f"with their questions (the first is in row {self.strangers[0][0]}); are they "

@@ -16,7 +16,7 @@ from gradeschool.problem import Problem
 
 Warn = Callable[[str], None]
 SHOWN = 5  # messages of one kind
-FEW = 3  # unusable rows; more are refused if their run has no others
+FORGIVEN = 3  # unusable rows; more are refused if their run has no others
 UNUSABLE = "cannot be used"
 
 
@@ -159,11 +159,11 @@ class Numbering:
 
         In a sampled run, rows have no sample numbers and most problems have several: a model may
         give the same text twice, so rows that repeat others count. Raises InputError if no row can
-        be used, or none of a run with more than FEW.
+        be used, or none of a run with more than FORGIVEN.
         """
         usable = {run for run, _ in self._samples}
         for (kind, run, _), rows in self._counts.items():
-            if not usable or (kind == UNUSABLE and run and run not in usable and rows > FEW):
+            if not usable or (kind == UNUSABLE and run and run not in usable and rows > FORGIVEN):
                 run = run if usable else ""  # "" for all runs
                 keys = [key for key in self._counts if key[0] == UNUSABLE and run in ("", key[1])]
                 _, said = min(message for key in keys for message in self._first[key])
