@@ -17,7 +17,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gradeschool.answers.regions import TextForm
 from gradeschool.datasets.platinum import LabelChanges
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.samples import UNNAMED
@@ -33,7 +32,6 @@ BLOCK = 1024  # rows of a task
 CHECKED = 256  # batches that are read here too, for the checks over whole files
 STORE_BYTES = 256 * 2**20  # for Ray's objects: rows without texts are small
 MESSAGE_CHARACTERS = 300  # of Ray's own error message
-OUTCOMES_AT, FORM_AT, REVISED_AT = map(ScoredRow._fields.index, ("outcomes", "form", "revised"))
 
 
 def _score_block(
@@ -145,15 +143,12 @@ def rows_on_ray(
             batch: list[ScoredRow] = []
             for path, scored in zip(*(block.column(i).to_pylist() for i in (0, 1)), strict=True):
                 numbers[path] += 1
-                for values in json.loads(scored):
-                    row = ScoredRow(*values)
+                for _, *facts, outcomes, form, revised in json.loads(scored):
+                    row = ScoredRow(numbers[path], *facts, bytes.fromhex(outcomes),
+                                    form and tuple(form), bytes.fromhex(revised))  # fmt: skip
                     runs[row.run] = None
                     if source.only in ("", row.run) or row.run == UNNAMED:
-                        batch.append(row._replace(
-                            row=numbers[path], outcomes=bytes.fromhex(values[OUTCOMES_AT]),
-                            form=values[FORM_AT] and TextForm(*values[FORM_AT]),
-                            revised=bytes.fromhex(values[REVISED_AT]),
-                        ))  # fmt: skip
+                        batch.append(row)
             yield batch
     if source.only and source.only not in runs:
         raise no_such_run(source.path, source.only, runs)
