@@ -25,8 +25,7 @@ from gradeschool.answers.golds import read_gold
 from gradeschool.completion import Completion
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import GradeschoolError
-from gradeschool.formats.inspect_log import inspect_settings
-from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
+from gradeschool.formats.foreign import inspect_settings, is_lm_eval, lm_eval_settings
 from gradeschool.formats.own_run import read_completions, read_manifest, to_line
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions

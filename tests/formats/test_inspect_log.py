@@ -10,7 +10,7 @@ import pytest
 
 from gradeschool.completion import Finish
 from gradeschool.errors import InputError, MissingExtraError
-from gradeschool.formats import inspect_log
+from gradeschool.formats import foreign
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import Reference, Sample
 from tests.support.archives import DEFLATED, STORED, ZSTD, write_archive
@@ -145,7 +145,7 @@ def test_a_member_that_is_too_large_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sample beyond the limit is a fault of its own."""
-    monkeypatch.setattr(inspect_log, "LARGEST_MEMBER", 350)
+    monkeypatch.setattr(foreign, "LARGEST_MEMBER", 350)
     path = tmp_path / "log.eval"
     write_archive(path, archive_members(), DEFLATED)
     faults = [sample.fault for sample in read_samples(path)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gradeschool.errors import InputError
-from gradeschool.formats.verifier_scores import (
+from gradeschool.formats.own_run import (
     SCORES_FILE,
     ScoreRow,
     append_scores,

@@ -624,5 +624,5 @@ FITS: Mapping[str, Callable[[Any], Any]] = {
     "finish": lambda value: isinstance(value, str),
     "error": lambda value: True,
 }
-# Of rows of other tools, after `foreign`, `lm_eval` and `inspect_log` have rewritten them.
+# Of rows of other tools, after `foreign` has rewritten them.
 PLAIN_ROWS = Columns({role: Column((role,)) for role in ROLES})

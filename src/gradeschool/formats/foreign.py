@@ -1,27 +1,74 @@
-"""Rows of OpenAI, HELM and lighteval as plain rows, with the columns of `columns.PLAIN_ROWS`.
+"""Files of other tools: their rows, with the columns of `columns.PLAIN_ROWS`, and settings.
 
 OpenAI's Batch API: `{"custom_id", "response": {"status_code", "body"}, "error"}`. OpenAI's example
 solutions: a row for each problem, with a solution of each system. OpenAI evals: a log of events,
 `{"run_id", "event_id", "sample_id", "type", "data"}`, between its specification and final report.
 HELM's `scenario_state.json`: `{"instance", "request", "result"}`. lighteval's details in Parquet:
 `{"doc", "model_response", "metric"}`, before version 0.10 `{"example", "full_prompt",
-"predictions", "gold", "metrics"}`.
+"predictions", "gold", "metrics"}`. lm-evaluation-harness: `MODEL/results_TIME.json` and
+`MODEL/samples_TASK_TIME.jsonl`, one row for each document and filter, from any version since 0.3.
+inspect_ai: `.json` (one object) and `.eval` (a ZIP of the same, often zstd). `reports.export`
+writes the last two.
 """
 
 from __future__ import annotations
 
-import ast
+import importlib
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
 
-from gradeschool.formats.settings import mapping
-from gradeschool.formats.tables import LARGEST_LITERAL, LISTS
-from gradeschool.formats.values import is_response, message_of, parse_flag, shown
+from gradeschool.completion import Prompt
+from gradeschool.errors import InputError, require_packages
+from gradeschool.formats import settings
+from gradeschool.formats.settings import (
+    RecordedRequest,
+    RecordedSettings,
+    base_address,
+    mapping,
+    messages_prompt,
+    read_object,
+    recorded,
+)
+from gradeschool.formats.tables import Row, parse_list, read_rows
+from gradeschool.formats.values import (
+    first_given,
+    is_response,
+    message_of,
+    parse_flag,
+    shown,
+    text_of,
+)
+from gradeschool.protocols.registry import all_scorers
+from gradeschool.scorer import clip
 
 Fields = Mapping[str, Any]
 EVALS = "OpenAI evals log"
 SAMPLE = re.compile(r"[-_:/# ]+sample[-_:/# ]?(\d{1,9})\Z")
+MODEL_PLACES = ("pretrained", "path", "model", "base_url")  # arguments for model and address
+QUESTION_FIELDS = ("question", "problem", "Problem", "prompt", "input")
+ZSTD = 93
+PROVIDER = "none/"  # inspect's model that is never called; `inspect score` opens the log's model
+LARGEST_MEMBER = 8 * 2**20  # bytes of a sample
+LARGEST_LOG = 256 * 2**20  # characters of prompts in memory at a time
+LOCAL_HEADER = struct.Struct("<26xHH")  # lengths of the name and of the extra field
+# Raised for a damaged archive or damaged JSON in it. RuntimeError: a password, an unknown method,
+# JSON that is nested too deeply.
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, ValueError, EOFError,
+          RuntimeError)  # fmt: skip
+# The first version of inspect whose `match(numeric=True)` equals each scorer, latest first.
+MATCH_SCORERS = (
+    ((0, 3, 261), "inspect/match-numeric@>=0.3.261"),
+    ((0, 3, 253), "inspect/match-numeric@0.3.253-0.3.260"),
+    ((0, 3, 221), "inspect/match-numeric@0.3.221-0.3.252"),
+    ((0,), "inspect/match-numeric@<=0.3.220"),
+)
 
 
 # OpenAI's Batch API
@@ -130,11 +177,8 @@ def lighteval(fields: Fields) -> list[Fields]:
 
 def _listed(value: Any) -> list[Any]:
     """Return a list; lighteval's first versions write it as Python prints it."""
-    if isinstance(value, str) and value[:2] in LISTS and len(value) <= LARGEST_LITERAL:
-        try:
-            value = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return [value]
+    if isinstance(value, str):
+        return parse_list(value) or [value]
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -152,3 +196,304 @@ SIGNATURES: tuple[tuple[str, Callable[[Fields], bool], Any], ...] = (
     ("lighteval details", lambda row: {"example", "full_prompt", "predictions", "gold"} <= {*row}
      or ("query" in mapping(row.get("doc")) and "model_response" in row), lighteval),
 )  # fmt: skip
+
+
+# lm-eval
+
+
+def is_lm_eval(fields: Mapping[str, object]) -> bool:
+    """Return whether a row is a sample of lm-eval."""
+    return {"doc_id", "doc", "resps"} <= fields.keys()
+
+
+def is_lm_eval_results(value: Mapping[str, object]) -> bool:
+    """Return whether a JSON object has the results of lm-eval, which are without texts."""
+    return "results" in value and not {"configs", "n-samples", "n-shot", "versions"}.isdisjoint(
+        value
+    )
+
+
+class LmEvalSamples:
+    """Reads rows; those of other filters than the first repeat the responses and are skipped."""
+
+    def __init__(self, path: Path, first: object) -> None:
+        self.run = _results_beside(path).get("model_name")
+        self.filter = first
+        self._read: set[int] = set()  # hashes of responses, since texts may be many
+        self._others: dict[int, object] = {}
+
+    def plain(self, fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return the plain row of the responses of a row of the file's first filter."""
+        doc, responses = mapping(fields.get("doc")), fields.get("resps")
+        key = hash((repr(fields.get("doc_id")), repr(responses)))
+        if (name := fields.get("filter")) != self.filter and "resps" in fields:
+            self._others.setdefault(key, name)
+            return []
+        self._read.add(key)
+        lists = responses if isinstance(responses, list) else []
+        texts = [text for each in lists for text in (each if isinstance(each, list) else [each])]
+        question, gold = first_given(doc, QUESTION_FIELDS), doc.get("answer")
+        return [{
+            "id": fields.get("doc_id"),
+            "question": question if isinstance(question, str) else None,
+            "gold": gold if isinstance(gold, str) else fields.get("target"),
+            "run": self.run,
+            "sample": 0,  # so that a row that is written twice is counted once
+            "response": texts or None,
+            "flag": fields.get("exact_match"),
+        }]  # fmt: skip
+
+    def check(self, file: str) -> None:
+        """Raise InputError if rows of other filters have other responses than the first's.
+
+        lm-eval writes the same responses once for each filter.
+        """
+        if others := {key: row for key, row in self._others.items() if key not in self._read}:
+            raise InputError(
+                f"{len(others)} rows of {file!r} have other filters than {self.filter!r}, such as "
+                f"{next(iter(others.values()))!r}, and other responses; they are of another task "
+                "or run: give each its own file"
+            )
+
+
+def _results_beside(path: Path) -> Mapping[str, Any]:
+    """Return `results_<time>.json` beside `samples_<task>_<time>.jsonl`, {} if it is unreadable."""
+    with suppress(InputError):
+        return read_object(path.with_name(f"results_{path.stem.rpartition('_')[2]}.json"), "")
+    return {}
+
+
+def lm_eval_settings(path: Path) -> RecordedSettings:
+    """Return the settings of samples; without a results file, only those in the rows."""
+    requests: dict[int, RecordedRequest] = {}
+    generation: Mapping[str, Any] = {}
+    filters: list[str] = []
+    for row in read_rows(path):
+        prompt, options = request_arguments(row.fields.get("arguments"))
+        requests[row.number] = RecordedRequest(prompt_of(prompt))
+        generation = generation or options
+        filters.append(str(row.fields.get("filter")))
+    task = path.stem.removeprefix("samples_").rpartition("_")[0]
+    scorer = f"lm-eval/{task.replace('_', '-')}/{filters[0] if filters else ''}"
+    until = generation.get("until")
+    values = {
+        **_run_settings(_results_beside(path), task),
+        settings.TEMPERATURE: 0.0
+        if generation.get("do_sample") is False
+        else generation.get("temperature"),
+        settings.TOP_P: generation.get("top_p"),
+        settings.STOP: [until] if isinstance(until, str) else until,
+        settings.LIMIT: generation.get("max_gen_toks") or generation.get("max_tokens"),
+        settings.SEED: generation.get("seed"),
+    }
+    scorer = scorer if scorer in all_scorers() else ""
+    return RecordedSettings("lm-eval samples", recorded(values), requests, scorer)
+
+
+def request_arguments(value: object) -> tuple[object, Mapping[str, Any]]:
+    """Return the prompt and the generation settings of a row; older files have a list."""
+    if isinstance(value, list):
+        first = value[0] if value and isinstance(value[0], list) else []
+        prompt, options = (*first, None, None)[:2]
+        return prompt, mapping(options)
+    arguments = mapping(mapping(value).get("gen_args_0"))
+    return arguments.get("arg_0"), mapping(arguments.get("arg_1"))
+
+
+def prompt_of(argument: object) -> Prompt | None:
+    """Return a prompt: a text, or the messages of a chat, which are stored as JSON text."""
+    if not isinstance(argument, str):
+        return messages_prompt(argument)
+    try:
+        messages = messages_prompt(json.loads(argument)) if argument.startswith("[") else None
+    except (ValueError, RecursionError):
+        messages = None
+    return messages or Prompt(text=argument)
+
+
+def _run_settings(results: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """Return what the results file says of the model, the task and its prompts."""
+    if not results:
+        return {}
+    config = mapping(results.get("config"))
+    options = mapping(mapping(results.get("configs")).get(task))
+    arguments = config.get("model_args")
+    if isinstance(arguments, str):  # "name=value,name=value" in older files
+        parts = (part.partition("=") for part in arguments.split(",") if "=" in part)
+        arguments = {name.strip(): value for name, _, value in parts}
+    model = mapping(arguments)
+    engine = [str(config.get("model"))]
+    engine += [f"{key}={value}" for key, value in model.items() if key not in MODEL_PLACES]
+    versions = [
+        f"{name} {version}"
+        for name in ("lm-eval", "transformers", "vllm")
+        if (version := results.get(f"{name.replace('-', '_')}_version")) not in (None, "N/A")
+    ]
+    dataset = [str(options[name]) for name in ("dataset_path", "dataset_name", "test_split")
+               if options.get(name)]  # fmt: skip
+    shots = mapping(options.get("fewshot_config")).get("split") or options.get("fewshot_split")
+    revision = mapping(options.get("dataset_kwargs")).get("revision")
+    return {
+        settings.MODEL: results.get("model_name"),
+        settings.ADDRESS: base_address(model.get("base_url")),
+        settings.ENGINE: " ".join(engine),
+        settings.VERSIONS: ", ".join(versions) or None,
+        settings.PRECISION: model.get("dtype"),
+        settings.PROTOCOL: f"lm-eval {task}, version {mapping(results.get('versions')).get(task)}",
+        settings.SYSTEM: results.get("system_instruction") or "none",
+        settings.SHOTS: shots or options.get("training_split"),
+        settings.SHOT_COUNT: mapping(results.get("n-shot")).get(task),
+        settings.TEMPLATE: results.get("chat_template_sha") or "none",
+        settings.BOS: model.get("add_bos_token"),
+        settings.SAMPLES: options.get("repeats"),
+        settings.DATASET: " ".join(dataset) or None,
+        settings.DIGEST: f"revision {revision}" if revision else None,
+    }
+
+
+# inspect
+
+
+def is_inspect(value: Any) -> bool:
+    """Return whether a JSON value is a log of inspect."""
+    return isinstance(value, Mapping) and isinstance(value.get("samples"), list) and "eval" in value
+
+
+def inspect_rows(path: Path, log: Mapping[str, Any] | None) -> Generator[Row, None, None]:
+    """Yield the samples of a log as they stand there, with the run under "run".
+
+    log: the content of a JSON file, None for an `.eval` archive. Raises InputError for a damaged
+    archive, MissingExtraError (zstandard).
+    """
+    with _open_log(path, log) as (header, rows):
+        run = str(mapping(header.get("eval")).get("model") or path.stem)
+        run = run.removeprefix(PROVIDER) or path.stem
+        for number, fields, fault in rows:
+            yield Row(number, {"run": run, **fields}, fault)
+
+
+@contextmanager
+def _open_log(
+    path: Path, log: Mapping[str, Any] | None
+) -> Iterator[tuple[Mapping[str, Any], Iterable[Row]]]:
+    """Open a log; return its header and its samples, one that cannot be read with its fault."""
+    if log is not None:
+        yield log, (Row(n, mapping(each)) for n, each in enumerate(log["samples"], 1))
+        return
+    try:
+        with zipfile.ZipFile(path) as archive, path.open("rb") as raw:
+            members = {info.filename: info for info in archive.infolist()}
+            head = members.get("header.json")
+            samples = [info for name, info in members.items() if name.startswith("samples/")]
+            rows = (_log_row(archive, raw, *pair) for pair in enumerate(samples, 1))
+            yield {} if head is None else mapping(_log_member(archive, raw, head)), rows
+    except DAMAGE as error:
+        reason = clip(str(error), 200)
+        raise InputError(f"{str(path)!r} is not a readable inspect archive: {reason}") from error
+
+
+def _log_row(archive: zipfile.ZipFile, raw: BinaryIO, number: int, info: zipfile.ZipInfo) -> Row:
+    try:
+        return Row(number, mapping(_log_member(archive, raw, info)))
+    except DAMAGE as error:
+        reason = clip(str(error), 200)
+        return Row(number, {}, f"({info.filename}) cannot be read: {reason}")
+
+
+def _log_member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> Any:
+    if info.file_size > LARGEST_MEMBER:
+        raise ValueError(f"{info.filename} is larger than {LARGEST_MEMBER} bytes")
+    if info.compress_type != ZSTD:
+        return json.loads(archive.read(info))
+    require_packages("reading zstd-compressed .eval archives", "inspect-logs", "zstandard")
+    zstandard = importlib.import_module("zstandard")
+    raw.seek(info.header_offset)
+    name, extra = LOCAL_HEADER.unpack(raw.read(LOCAL_HEADER.size))
+    raw.seek(info.header_offset + LOCAL_HEADER.size + name + extra)
+    packed = raw.read(info.compress_size)
+    try:
+        return json.loads(zstandard.ZstdDecompressor().stream_reader(packed).read(info.file_size))
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from error
+
+
+def inspect_sample(sample: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the plain row of a sample: the text that inspect's own scorers see.
+
+    The problem is named by its question: inspect numbers samples without an id from 1. Tasks and
+    exports of gradeschool have the question in the metadata; their input is the whole prompt.
+    """
+    facts, epoch = mapping(sample.get("metadata")), sample.get("epoch")
+    id, question, gold = None, facts.get("question"), facts.get("solution")
+    if not (isinstance(question, str) and isinstance(gold, str)):
+        question, gold = sample.get("input"), sample.get("target")
+        if isinstance(question, list):  # of messages; the last may begin the model's answer
+            turns = [mapping(turn) for turn in question]
+            prompts = [turn for turn in turns if turn.get("role") != "assistant"] or turns
+            question = text_of(prompts[-1].get("content")) if prompts else None
+        if not isinstance(question, str):
+            id, question, gold = str(sample.get("id")), None, None
+        elif isinstance(gold, list) and len(gold) == 1:
+            gold = gold[0]
+    output = mapping(sample.get("output"))
+    choices = output.get("choices")
+    choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
+    text = output.get("completion")
+    if not isinstance(text, str) or not text:
+        content = mapping(choice.get("message")).get("content")
+        text = text_of(content, "\n") if content is not None else text
+    error, scores = message_of(sample.get("error")), list(mapping(sample.get("scores")).values())
+    return [{
+        "id": id, "question": question, "gold": gold if gold != "" else None,
+        "run": sample.get("run"), "sample": epoch - 1 if isinstance(epoch, int) else None,
+        "response": None if error else text, "finish": choice.get("stop_reason"), "error": error,
+        "flag": mapping(scores[0]).get("value") if len(scores) == 1 else None,
+    }]  # fmt: skip
+
+
+def inspect_settings(path: Path) -> RecordedSettings:
+    """Return the settings in a log's header and the messages of its samples.
+
+    Samples that cannot be read are left out. Raises InputError, MissingExtraError (zstandard).
+    """
+    log = None if path.suffix == ".eval" else read_object(path, "copy it again")
+    requests, size = {}, 0
+    with _open_log(path, log) as (header, rows):
+        for number, sample, _ in rows:
+            turns = sample.get("messages")
+            turns = turns if isinstance(turns, list) else []
+            is_answered = bool(turns) and mapping(turns[-1]).get("role") == "assistant"
+            tokens = mapping(mapping(sample.get("output")).get("usage")).get("input_tokens")
+            prompt = messages_prompt(turns[:-1] if is_answered else turns)
+            size += sum(len(each.content) for each in prompt.messages) if prompt else 0
+            if size > LARGEST_LOG:
+                raise InputError(f"the prompts in {str(path)!r} have more than {size} characters")
+            requests[number] = RecordedRequest(prompt, tokens if isinstance(tokens, int) else None)
+    spec, plan = mapping(header.get("eval")), mapping(header.get("plan"))
+    version = str(mapping(spec.get("packages")).get("inspect_ai") or "")
+    config = {**mapping(spec.get("model_generate_config")), **mapping(plan.get("config"))}
+    dataset, arguments = mapping(spec.get("dataset")), mapping(spec.get("task_args"))
+    shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    task = spec.get("task")
+    values = {
+        settings.MODEL: spec.get("model"),
+        settings.ADDRESS: base_address(spec.get("model_base_url")),
+        settings.VERSIONS: f"inspect_ai {version}" if version else None,
+        settings.PROTOCOL: f"inspect {task}{f' ({shown})' if shown else ''}" if task else None,
+        settings.SHOT_COUNT: arguments.get("fewshot"),
+        settings.SAMPLES: mapping(spec.get("config")).get("epochs"),
+        settings.DATASET: dataset.get("location") or dataset.get("name"),
+        settings.TEMPERATURE: config.get("temperature"),
+        settings.TOP_P: config.get("top_p"),
+        settings.SEED: config.get("seed"),
+        settings.STOP: config.get("stop_seqs"),
+        settings.LIMIT: config.get("max_tokens"),
+    }
+    scorers = spec.get("scorers")
+    first = mapping(scorers[0]) if isinstance(scorers, list) and scorers else {}
+    is_match = str(first.get("name")).rpartition("/")[2] == "match"
+    scorer = ""
+    if is_match and mapping(first.get("options")).get("numeric"):
+        parts = tuple(int(part) for part in version.split(".")[:3] if part.isdecimal())
+        scorer = next((name for since, name in MATCH_SCORERS if parts >= since), "")
+    return RecordedSettings("inspect log", recorded(values), requests, scorer)

@@ -18,8 +18,6 @@ from typing import Any
 from gradeschool.errors import InputError
 from gradeschool.formats import foreign
 from gradeschool.formats.columns import PLAIN_ROWS, Columns, choose_columns, describe_columns
-from gradeschool.formats.inspect_log import inspect_rows, inspect_sample, is_inspect
-from gradeschool.formats.lm_eval import LmEvalSamples, is_lm_eval, is_lm_eval_results
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     counting_rows,
@@ -47,7 +45,7 @@ ADDRESS = re.compile(r"[a-z][a-z0-9]+:/(?=\w)")  # s3:/bucket, as Path writes s3
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
 Fields = Mapping[str, Any]
-SIGNATURES = ((OWN, is_stored_row, None), (LM_EVAL, is_lm_eval, None), *foreign.SIGNATURES)
+SIGNATURES = ((OWN, is_stored_row, None), (LM_EVAL, foreign.is_lm_eval, None), *foreign.SIGNATURES)
 
 
 class SampleReader:
@@ -63,8 +61,8 @@ class SampleReader:
         """Detect the format from the first rows. Raises InputError if they are uncertain."""
         self.default_run = default_run
         self.columns: Columns | None = None
-        self.lm_eval: LmEvalSamples | None = None
-        self._plain: Callable[[Fields], Iterable[Fields]] = inspect_sample
+        self.lm_eval: foreign.LmEvalSamples | None = None
+        self._plain: Callable[[Fields], Iterable[Fields]] = foreign.inspect_sample
         readable = [row.fields for row in rows if not row.fault]
         if rows and not readable and path.suffix not in (".csv", ".parquet", ".eval"):
             raise InputError(
@@ -77,7 +75,7 @@ class SampleReader:
                 kind, self._plain = name, plain
                 break
         if kind == LM_EVAL:
-            self.lm_eval = LmEvalSamples(path, readable[0].get("filter"))
+            self.lm_eval = foreign.LmEvalSamples(path, readable[0].get("filter"))
             self._plain = self.lm_eval.plain
         elif kind == foreign.EVALS:
             self._plain = partial(foreign.evals, event=foreign.evals_event(readable), first={})
@@ -133,14 +131,14 @@ class SampleFile:
         self.default_run = default_run or default_run_name(path)
         self._whole: Any = read_whole(self.path)
         whole = self._whole if isinstance(self._whole, dict) else {}
-        if whole and is_lm_eval_results(whole):
+        if whole and foreign.is_lm_eval_results(whole):
             beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
             which = f"give {', '.join(beside[:3])}" if beside else "run lm_eval with --log_samples"
             raise InputError(
                 f"{str(self.path)!r} has lm-eval's results without the texts, which are in the "
                 f"samples_*.jsonl beside it; {which}"
             )
-        self._is_log = self.path.suffix == ".eval" or (bool(whole) and is_inspect(whole))
+        self._is_log = self.path.suffix == ".eval" or (bool(whole) and foreign.is_inspect(whole))
         with closing(self._rows()) as read:
             first = list(islice(read, HEAD))
         kind = INSPECT if self._is_log else TABLE
@@ -185,7 +183,7 @@ class SampleFile:
 
     def _rows(self) -> Generator[Row, None, None]:
         if self._is_log:
-            return inspect_rows(self.path, self._whole)
+            return foreign.inspect_rows(self.path, self._whole)
         return read_rows(self.path) if self._whole is None else rows_of_json(self._whole, self.path)
 
 

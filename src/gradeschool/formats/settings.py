@@ -60,14 +60,6 @@ def mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def mapping_in(path: Path) -> Mapping[str, Any]:
-    """Return the JSON object in a file, an empty one if there is none that can be read."""
-    try:
-        return read_object(path, "")
-    except InputError:
-        return {}
-
-
 def read_object(path: Path, advice: str) -> dict[str, Any]:
     """Return the JSON object in a file; raises InputError, with the advice, if there is none."""
     try:

@@ -370,7 +370,8 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
                 fault = f"has a list of {long:,} characters in a cell; write its texts as rows"
                 yield Row(number, {}, fault)
             else:
-                fields = dict(zip(columns, map(_csv_cell, cells), strict=False))
+                values = (parse_list(cell) or cell or None for cell in cells)  # "" is missing
+                fields = dict(zip(columns, values, strict=False))
                 if "" in fields and not fields[""] and columns[0]:
                     del fields[""]  # commas at the end of each line
                 for column in objects:
@@ -391,23 +392,20 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
         text.detach()  # the caller closes the file
 
 
-def _csv_cell(cell: str) -> Any:
-    """Return the texts or messages that a cell lists in JSON or as Python prints them, else it.
-
-    An empty cell is None: that is how tables write a missing value.
-    """
+def parse_list(cell: str) -> list[Any] | None:
+    """Return the texts or objects that a cell lists in JSON or as Python prints them, else None."""
     if cell[:2] not in LISTS or cell[-1] != "]" or len(cell) > LARGEST_LITERAL:
-        return cell or None
+        return None
     import ast  # 2 ms that few files need
 
     for parse in (json.loads, ast.literal_eval):
         try:
-            items = parse(cell)
+            items: list[Any] = parse(cell)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
         if set(map(type, items)) in ({str}, {dict}):
             return items
-    return cell
+    return None
 
 
 def _text_lines(text: io.TextIOWrapper, name: str) -> Iterator[str]:

@@ -22,11 +22,17 @@ from gradeschool.atomic import require_free
 from gradeschool.completion import Finish, Prompt
 from gradeschool.datasets.files import sha256_of
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import cut_by_server, other_models, results_of
+from gradeschool.formats.own_run import (
+    cut_by_server,
+    is_finite,
+    other_models,
+    read_scores,
+    results_of,
+    scores_path,
+)
 from gradeschool.formats.read import completions_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.settings import mapping
-from gradeschool.formats.verifier_scores import is_finite, read_scores, scores_path
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.reports.measured import (

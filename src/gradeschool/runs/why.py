@@ -23,8 +23,12 @@ from gradeschool.completion import IN_THINKING, Finish, Prompt, cut_at, empty_ca
 from gradeschool.datasets.files import ALIASES
 from gradeschool.errors import InputError
 from gradeschool.formats import settings as names
-from gradeschool.formats.inspect_log import inspect_settings, is_inspect
-from gradeschool.formats.lm_eval import is_lm_eval, lm_eval_settings
+from gradeschool.formats.foreign import (
+    inspect_settings,
+    is_inspect,
+    is_lm_eval,
+    lm_eval_settings,
+)
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     cut_by_server,

@@ -52,12 +52,10 @@ def shopping(story: Story, chance: Chance) -> None:
         prices.append(price)
     bought = listed([f"{{n{index} i{index}}}" for index in range(lines)])
     at = "open" if chance.hit(0.5) else "event"
-    story.say(
-        (f"{{A.he}} {{~buy}} {bought}.", f"{{A}} {{~buy}} {bought}."),
-        at=at,
-        **{f"n{index}": count for index, count in enumerate(counts)},
-        **{f"i{index}": item for index, item in enumerate(items)},
-    )
+    bought_values: dict[str, Any] = {f"n{index}": count for index, count in enumerate(counts)}
+    bought_values |= {f"i{index}": item for index, item in enumerate(items)}
+    wordings = (f"{{A.he}} {{~buy}} {bought}.", f"{{A}} {{~buy}} {bought}.")
+    story.say(wordings, at=at, **bought_values)
     costs = [
         story.step("The {i} {~~cost} {=}.", count * price, i=item)
         for item, count, price in zip(items, counts, prices, strict=True)
