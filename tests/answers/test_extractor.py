@@ -19,7 +19,7 @@ from gradeschool import Problem, get_scorer
 from gradeschool.answers import extractor
 from gradeschool.answers.extractor import Confidence, extract_final_answer
 from gradeschool.answers.quantities import same_answer, same_value
-from gradeschool.answers.regions import parse_marks, split_thinking
+from gradeschool.answers.regions import parse_marks, thinking_spans
 from gradeschool.verdict import Outcome
 
 SCORER = "gradeschool/reader"
@@ -67,9 +67,10 @@ def test_closed_thinking_is_no_answer(marks: tuple[str, str]) -> None:
     for reply, value in (("", None), ("Let us see. We first", None), ("It is 45.", "45")):
         reading = extract_final_answer(f"{opened}{THOUGHT}{closed}{reply}")
         assert (reading and reading.value) == value
-    thinking, reply = split_thinking(f"{opened}{THOUGHT}{closed}It is 45.")
-    assert THOUGHT in thinking
-    assert reply.strip() == "It is 45."
+    text = f"{opened}{THOUGHT}{closed}It is 45."
+    [(start, end)], unfinished = thinking_spans(text)
+    assert THOUGHT in text[start:end]
+    assert (text[end:].strip(), unfinished) == ("It is 45.", None)
 
 
 def test_own_marks_of_thinking() -> None:
@@ -77,7 +78,7 @@ def test_own_marks_of_thinking() -> None:
     marks = [parse_marks("<plan>,</plan>")]
     reading = extract_final_answer(text, "", marks)
     assert reading is not None and reading.value == "45"
-    assert split_thinking(text, marks)[1] == "It is 45. "
+    assert thinking_spans(text, marks) == ([(0, text.index("It"))], text.rindex("<plan>"))
     with pytest.raises(ValueError, match="write OPEN,CLOSE"):
         parse_marks("<plan>")
 

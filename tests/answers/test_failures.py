@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gradeschool import Failure, detect_answer_failure
 from gradeschool.answers.extractor import extract_final_answer
-from gradeschool.answers.failures import Resemblance, cause_of_text, is_right, relation_to_gold
+from gradeschool.answers.failures import cause_of_text, is_right, relation_to_gold
 from gradeschool.answers.regions import committed_region
 
 PROGRAM = "```python\ndef eggs():\n    return 16 - 3 - 4\nprint(eggs())\n```"
@@ -94,23 +94,23 @@ def test_the_evidence_of_a_slip_stands_in_the_text() -> None:
 @pytest.mark.parametrize(
     ("read", "right", "relation"),
     [
-        ("$18.00", "18", Resemblance.SAME),
-        ("18.", "18", Resemblance.SAME),
-        ("10", "-10", Resemblance.SIGN),
-        ("250", "1250", Resemblance.GROUP),
-        ("1", "1,250", Resemblance.GROUP),
-        ("1800", "18", Resemblance.SCALE),
-        ("0.18", "18", Resemblance.SCALE),
-        ("18.4", "18", Resemblance.ROUNDED),
-        ("123457", "123456", Resemblance.ROUNDED),
-        ("711", "11", Resemblance.AFFIX),
-        ("11", "711", Resemblance.AFFIX),
+        ("$18.00", "18", Failure.UNIT_KEPT),
+        ("18.", "18", Failure.UNIT_KEPT),
+        ("10", "-10", Failure.SIGN_LOST),
+        ("250", "1250", Failure.COMMA_SPLIT),
+        ("1", "1,250", Failure.COMMA_SPLIT),
+        ("1800", "18", Failure.SCALE),
+        ("0.18", "18", Failure.SCALE),
+        ("18.4", "18", Failure.ROUNDING),
+        ("123457", "123456", Failure.ROUNDING),
+        ("711", "11", Failure.AFFIX),
+        ("11", "711", Failure.AFFIX),
         ("19", "18", None),
         ("x", "18", None),
         ("", "18", None),
     ],
 )
 def test_how_a_wrong_number_is_near_the_right_one(
-    read: str, right: str, relation: Resemblance | None
+    read: str, right: str, relation: Failure | None
 ) -> None:
     assert relation_to_gold(read, right) is relation

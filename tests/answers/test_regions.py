@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradeschool.answers.regions import TextForm, committed_region, form_of, looks_cut
+from gradeschool.answers.regions import committed_region, is_truncated, looks_cut
 
 QUESTION = (
     "Sandra bakes 15 flans of 3 eggs and gets 9 eggs a time. How many times must she babysit?"
@@ -79,15 +79,19 @@ def test_a_text_that_ends_in_the_middle_looks_cut(text: str, cut: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "finish", "form"),
+    ("text", "finish", "truncated"),
     [
-        ("", None, TextForm(empty=True, truncated=False, ran_on=False, thinking=False)),
-        ("A: 18", "length", TextForm(False, truncated=True, ran_on=False, thinking=False)),
-        ("She has 16 -", "stop", TextForm(False, truncated=False, ran_on=False, thinking=False)),
-        ("She has 16 -", "unknown", TextForm(False, truncated=True, ran_on=False, thinking=False)),
-        ("A: 18\n\nQ: How many? 5", None, TextForm(False, False, ran_on=True, thinking=False)),
-        ("<think>18", None, TextForm(False, False, False, thinking=True)),
+        ("", None, False),
+        ("A: 18", "length", True),
+        ("She has 16 -", "stop", False),
+        ("She has 16 -", "unknown", True),
+        ("A: 18\n\nQ: How many? 5", None, False),
     ],
 )
-def test_the_form_of_a_completion(text: str, finish: str | None, form: TextForm) -> None:
-    assert form_of(text, finish) == form
+def test_a_text_that_the_limit_ended_is_truncated(
+    text: str, finish: str | None, truncated: bool
+) -> None:
+    assert is_truncated(text, finish) is truncated
+    assert committed_region(text).ran_on is ("Q:" in text)
+    assert not committed_region(text).thinking
+    assert committed_region(f"<think>{text}").thinking

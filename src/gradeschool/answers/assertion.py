@@ -20,9 +20,8 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.quantities import WrittenNumber
-from gradeschool.answers.search import closing_brace
+from gradeschool.answers.search import DIGIT, closing_brace
 
-DIGIT = re.compile(r"\d")
 REACH = 140  # characters before and after a number that may deny it
 # LaTeX and emphasis between words.
 MARKUP = re.compile(

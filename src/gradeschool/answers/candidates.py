@@ -21,7 +21,7 @@ from gradeschool.answers.quantities import (
     word_quantities,
 )
 from gradeschool.answers.regions import COMMON_WORDS
-from gradeschool.answers.search import last_match
+from gradeschool.answers.search import DIGIT, last_match
 
 HOW_MANY = re.compile(
     r"(?i)\b(?:how\s+many|number\s+of|what\s+percent(?:age)?\s+of)\s+((?:[a-z'’-]+\s*){1,6})"
@@ -194,7 +194,6 @@ def stem(word: str) -> str:
     return word[:-1] if not word.endswith("ss") and len(word) > 3 else word
 
 
-DIGIT = re.compile(r"\d")
 MOST_NUMBERS, CONTEXT = 60, 48
 UNRESOLVED = ""  # the value of an expression without a stated result
 WEIGHTS = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Iterator
 from itertools import islice
 
 from gradeschool.answers.assertion import doubt, is_part_of_expression
@@ -18,6 +19,7 @@ from gradeschool.answers.candidates import (
     EQUALS,
     OPERAND_AFTER,
     OPERAND_BEFORE,
+    SETTING,
     UNRESOLVED,
     groups_by_points,
     has_equals,
@@ -38,22 +40,13 @@ from gradeschool.answers.quantities import (
     same_value,
     shifted,
 )
-from gradeschool.answers.regions import Marks, Region, committed_region
-from gradeschool.answers.search import NO_DIGITS
+from gradeschool.answers.regions import LONGEST_UNIT, Marks, Region, committed_region
+from gradeschool.answers.search import DIGIT, NO_DIGITS
 from gradeschool.answers.statements import (
-    BOUNDARY,
-    CONCLUSION,
     PLAIN_TAIL,
     TAG,
     Confidence,
     ExtractedAnswer,
-    Sentence,
-    before_check,
-    breaks_off,
-    is_aside,
-    is_next_item,
-    is_repetitive,
-    last_sentences,
     last_statement,
 )
 
@@ -76,10 +69,6 @@ CORRECTION = re.compile(
 )
 # After a number that is no answer: "might think it is 12, but it is 15".
 CORRECTED = re.compile(r"[^\n\d]{0,80}(?:\bbut\b|[.!?]\s)")
-CHECK = re.compile(
-    r"(?i)\b(?:double[-\s])?(?:check|verif(?:y|ication)|proof|confirm|(?:calculated|computed"
-    r"|obtained|found)\sby)\b"
-)
 # Options to choose from, not an answer; but a single "A:", or one that begins the text, is a
 # speaker's label.
 CHOICES = re.compile(r"(?:^|\n)[ \t]{0,4}\(?([A-E])[.:)][ \t](?:[^\n]{0,80}\s\(?(B)[.:)]\s)?")
@@ -146,7 +135,6 @@ RATIOS = {
     "meter": 100,
 }  # fmt: skip
 SOME_OF = 0.4  # the share of asked words in a sentence that is repeated, to be an answer
-DIGIT = re.compile(r"\d")
 SHORTEST_REPEATED = 15
 # Of digits: those of a number that may be absurd, and of no answer at all.
 FEWEST_ABSURD, MOST_DIGITS = 7, 25
@@ -158,6 +146,71 @@ LIMITED = re.compile(
 )
 # "5.600" is a number of thousands in texts of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
+# Number of characters at the end of a text in which the closing sentences are searched.
+WINDOW = 1_500
+MOST_SENTENCES = 16
+# A period after a title, an initial or the number of a list item does not end a sentence.
+BOUNDARY = re.compile(
+    r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])"
+    r"|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)("
+    r"?<!\bhrs\.)(?<!\bmins\.)(?<!\bmin\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\n\d\.)("
+    r"?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
+)
+CONCLUSION = re.compile(
+    r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)"
+    r"|consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴"
+    r"|insgesamt|somit|daher|folglich|por\s(?:lo\s)?tanto|así\sque|entonces|en\stotal|donc"
+    r"|au\stotal|ainsi|par\sconséquent|итак|итого|значит|следовательно|таким\sобразом|поэтому"
+    r"|(?:kwa\s)?hivyo|kwa\sjumla)\b|[\s*]{0,6}(?:因此|所以|したがって|よって|つまり|সুতরাং|অতএব|তাই|কাজেই"
+    r"|కాబట్టి|అందువల్ల|ดังนั้น)"
+)
+REVISION = re.compile(
+    r"(?i)\b(?:wait|actually|correction|oops|sorry|(?<!common )mistake|error|incorrect|re-?check"
+    r"|reconsider|on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
+)
+ASIDE = re.compile(
+    r"(?i)[^\w$\\]{0,8}(?:note\b|remember\b|recall\b|(?:just\s)?to\srestate\b|p\.?s\."
+    r"|let\sme\sknow|(?:i\s)?hope\b|feel\sfree|because\s|(?:to\s"
+    r"|let['’]?s\s)?(?:double-?\s?)?(?:check|verify|verification)\b|\[\d{1,3}\][.\s]*$|(?:date"
+    r"|time\staken|confidence|references?|sources?|(?:word|token)\scount|comment|score|rating"
+    r"|difficulty)[*_]{0,2}:|rated\b|th(?:is|at)(?:\sis|['’]s)\sbecause\b|if\syou\s(?:have\s(?:any"
+    r"|more|other|further)|need|want|would)|happy\sto\b|this\sassumes|assuming(?![^.\n]*,)"
+    r"|by\sthe\sway\b|(?:for|in|by)\s(?:comparison|reference|perspective|contrast)\b"
+    r"|incidentally\b|as\san\saside\b|fun\sfact\b|similarly\b|to\srecap\b|i\scan\s(?:answer|help"
+    r"|also)\b|if\s(?:\w+\s){1,3}had\s(?!\d|an?\b|the\b|no\b)\w+|had\s(?:\w+\s){1,4}been\b"
+    r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
+)
+# Phrases that begin a check of the result.
+CHECK = re.compile(
+    r"(?i)(?:\n|(?<=[.!?*])\s)[\s*#>_(-]{0,6}(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s"
+    r"|i(?:['’]ll|\swill|\scan)?)\s)?(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?(?:check(?:ing)?"
+    r"|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck|verifica(?:ção|ción)?|vérification"
+    r"|comprobación|probe|kontrolle|проверка)\b|\n\s{0,3}(?:验算|検算)|\n[\s*#]{0,6}(?:references?"
+    r"|sources?|citations?)[*_]{0,2}:"
+)
+CHECK_SIGNS = (
+    "heck", "erif", "érif", "onfirm", "eference", "ource", "itation", "HECK", "ERIF", "omprobac",
+    "robe", "ontroll", "роверка", "验算", "検算",
+)  # fmt: skip
+# A text with this end was cut off before its result.
+DANGLING = re.compile(
+    r"(?:[+/×=<(−-]|(?<=\d),|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?|\b(?:is|are"
+    r"|was|has|have|had|the|an?|of|and|or|by|plus|minus|times|with|for|to|from|at|in|on|per|than"
+    r"|every|his|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
+)
+# Says what to do next, but not the result.
+INSTRUCTION = re.compile(
+    r"(?i)[\s*#\d.)-]{0,8}(?:(?:now|then|next|first"
+    r"|finally),?\s)?(?:to\s[^,\n=]{4,80},\s)?(?:we\s(?:need\sto\s)?)?(?:add|subtract|multiply"
+    r"|divide|calculate|find|determine|compute)\s(?!that\b)(?:(?!\b(?:get|giving|equal|which"
+    r"|obtain|yield|so|leav|total))[^=:≈\d]|(?<=[a-z] )\d+)*"
+)
+UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq|cu)\.?\s)?(?:in|times)\s*$")
+# Minimum length of text whose repetition counts as going round; the second for short sentences.
+SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
+
+
+NEXT_ITEM = re.compile(r"\s*([A-Z][a-z]+ )?(\d{1,3})[.):]?\s*")
 
 
 def extract_final_answer(
@@ -305,15 +358,15 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     if end - stated.end > LONGEST_TAIL or DIGIT.search(text, stated.end, end) is None:
         return stated
     sentences = last_sentences(text, stated.end, end)
-    last = next((each for each in sentences if DIGIT.search(text, each.start, each.end)), None)
-    number = last and stated_number(text, last.start, last.end, question)
-    if not (last and number) or number.value in (UNRESOLVED, stated.value) or is_aside(text, last):
+    first, last = next((span for span in sentences if DIGIT.search(text, *span)), (end, end))
+    number = stated_number(text, first, last, question)
+    if number is None or number.value in (UNRESOLVED, stated.value) or is_aside(text[first:last]):
         return stated
-    worked_out = has_equals(text, max(last.start, number.start - 16), number.start)
-    concludes = CONCLUSION.match(text, last.start, last.end) is not None
-    restates = restates_question(text[last.start : last.end], question)
+    worked_out = has_equals(text, max(first, number.start - 16), number.start)
+    concludes = CONCLUSION.match(text, first, last) is not None
+    restates = restates_question(text[first:last], question)
     limited = LIMITED.match(text, stated.end, number.start) is not None
-    total = TOTAL.search(text, last.start, number.end + 24) is not None
+    total = TOTAL.search(text, first, number.end + 24) is not None
     checks = CHECK.search(text, stated.end, number.start) is not None or (
         not question and "Explanation" in text[stated.end : number.start]
     )
@@ -326,9 +379,9 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
             other.value == stated.value
             and (
                 OPERAND_AFTER.match(text, other.end, number.start)
-                or OPERAND_BEFORE.search(text[max(last.start, other.start - 8) : other.start])
+                or OPERAND_BEFORE.search(text[max(first, other.start - 8) : other.start])
             )
-            for other in quantities(text, last.start, number.start)
+            for other in quantities(text, first, number.start)
         )
         and (
             total
@@ -336,7 +389,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
             or limited
             or has_equals(text, max(region.start, stated.start - 12), stated.start)
         )
-        and " would " not in text[last.start : number.start]
+        and " would " not in text[first : number.start]
     )
     taken_back = TAKEN_BACK.search(text, stated.end, number.start)
     working_follows = (
@@ -344,10 +397,10 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         and text[number.end : number.end + 1] != ")"
         and not checks
         and not has_equals(text, region.start, stated.start)
-        and (total or has_unit(text, number, last.end, question))
+        and (total or has_unit(text, number, last, question))
     )
-    drawn = concludes or DRAWN.search(text, last.start, number.start)
-    answers = restates or _answers_instead(region, stated, last, number, question)
+    drawn = concludes or DRAWN.search(text, first, number.start)
+    answers = restates or _answers_instead(region, stated, (first, last), number, question)
     if taken_back or goes_on or limited or working_follows or (drawn and answers):
         how = f"concluded after {stated.value} was stated"
         return ExtractedAnswer(*number, how, Confidence.CONCLUDED)
@@ -355,28 +408,32 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
 
 
 def _answers_instead(
-    region: Region, stated: ExtractedAnswer, last: Sentence, number: WrittenNumber, question: str
+    region: Region,
+    stated: ExtractedAnswer,
+    sentence: tuple[int, int],
+    number: WrittenNumber,
+    question: str,
 ) -> bool:
     """Return whether a conclusion after a statement answers the question in its place.
 
     It does if it has the requested unit and the statement has not, or if the text works out
     another result than it stated first. "This means that he saves $16" is only a remark.
     """
-    text = region.text
-    if "dollar" not in question_hints(question).units and has_unit(
-        text, number, last.end, question
+    text, (start, end) = region.text, sentence
+    if (
+        "dollar" not in question_hints(question).units
+        and has_unit(text, number, end, question)
+        and not has_unit(text, WrittenNumber(*stated[:3]), region.end, question)
     ):
-        written = WrittenNumber(stated.value, stated.start, stated.end)
-        if not has_unit(text, written, region.end, question):
-            return True
+        return True
     if has_equals(text, region.start, stated.start):
         return False
-    leads = (skip_lead(text, equals.end(), last.end)
+    leads = (skip_lead(text, equals.end(), end)
              for equals in EQUALS.finditer(text, stated.end, number.start))  # fmt: skip
-    results = [found.value for lead in leads if (found := quantity_at(text, lead, last.end))]
+    results = [found.value for lead in leads if (found := quantity_at(text, lead, end))]
     if any(same_value(result, stated.value) for result in results):
         return False
-    total = TOTAL.search(text, last.start, number.start) is not None
+    total = TOTAL.search(text, start, number.start) is not None
     return total or bool(results and same_value(results[-1], number.value))
 
 
@@ -394,64 +451,79 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         or PROGRAM_END.search(text, max(start, end - 240), end)
     ):
         return None
-    limit = end
-    end = before_check(text, start, end)
+    limit, window = end, max(start, end - WINDOW)
+    may_check = any(map(text[window:end].__contains__, CHECK_SIGNS))
+    check = CHECK.search(text, window, end) if may_check else None
+    behind = text[check.end() : end] if check else ""
+    confirms = check and not REVISION.search(behind) and "nswer:" not in behind
+    if check and confirms and DIGIT.search(text, start, check.start()):
+        end = check.start()  # what only confirms a result is left out
     sentences = list(last_sentences(text, start, end))
-    for index, sentence in enumerate(sentences):
-        span = sentence.start, sentence.end
+    for index, span in enumerate(sentences):
         number = stated_number(text, *span, question)
+        written = text[slice(*span)].rstrip()
+        is_cut = index == 0 and written[-1].isalnum()
         last = index == 0 and end == limit
-        if last and not whole and breaks_off(text, sentence, number, question):
+        if last and not whole and breaks_off(text, *span, number, question):
             return None
-        if UNKNOWN.search(text, *span) or is_next_item(text, sentence, end):
+        item = NEXT_ITEM.fullmatch(text, *span) if index == 0 else None
+        previous = f"\n{item[1] or ''}{int(item[2]) - 1}" if item else ""
+        if item and any(previous + mark in text[: span[0]] for mark in (". ", ") ", ": ")):
+            return None  # the text breaks off after the number of a list's next item
+        if UNKNOWN.search(text, *span):
             return None
         if number and number.end - number.start > LONGEST_NUMBER:
             return None
-        written = text[sentence.start : sentence.end].rstrip()
-        if number is None or is_aside(text, sentence):
+        if number is None or is_aside(text[slice(*span)]):
             works = has_equals(text, region.start, region.end)
-            asks = not question or _is_asked(text, sentence, question)
+            asks = not question or _is_asked(written, question)
             if last and written.endswith("?") and not works and asks:
                 return None  # the question again, and nothing else
             continue
-        if is_repetitive(text, sentence, region.start, region.end) and (
-            sentence.cut
+        repeated = written.strip().lstrip("0123456789. ")
+        if len(repeated) < SHORTEST_PERIOD:
+            stop = span[0] + len(written)
+            repeated = text[max(region.start, stop - LONGEST_PERIOD) : stop]
+        goes_round = len(repeated) >= SHORTEST_PERIOD and (
+            text.count(repeated, region.start, region.end) >= 4
+        )
+        if goes_round and (
+            is_cut
             or not restates_question(written, question, SOME_OF)
             or number.value in question_hints(question).values
         ):
             return None
-        opening = _opening(text, start, sentence, number, question)
+        opening = _opening(text, start, span, number, question)
         if opening is not None:
             return ExtractedAnswer(*opening, "in the opening sentence", Confidence.GUESSED)
         listed = _before_items(text, sentences[index:], question)
         if listed is not None:
             return ExtractedAnswer(*listed, "before a list", Confidence.CONCLUDED)
-        if _is_asked(text, sentence, question):
+        if _is_asked(written, question):
             continue
-        concludes = CONCLUSION.match(text, *span) is not None
-        sure = concludes and (whole or not sentence.cut)
+        sure = CONCLUSION.match(text, *span) is not None and (whole or not is_cut)
         confidence = Confidence.CONCLUDED if sure else Confidence.GUESSED
         return ExtractedAnswer(*number, "in the closing sentence", confidence)
     return None
 
 
-def _is_asked(text: str, sentence: Sentence, question: str) -> bool:
+def _is_asked(sentence: str, question: str) -> bool:
     """Return whether a sentence only repeats part of the question, except for a pronoun or two."""
-    words = text[sentence.start : sentence.end].split()
-    plain = " ".join(question.split())
+    words = sentence.split()
     rest = " ".join(words if DIGIT.search(words[0]) else words[1:])
-    return len(rest) > SHORTEST_REPEATED and rest in plain
+    return len(rest) > SHORTEST_REPEATED and rest in " ".join(question.split())
 
 
-def _before_items(text: str, sentences: list[Sentence], question: str) -> WrittenNumber | None:
+def _before_items(
+    text: str, sentences: list[tuple[int, int]], question: str
+) -> WrittenNumber | None:
     r"""Return the number that a list at the end explains: "**260 sheep**.\n- Toulouse: 160"."""
     hints = question_hints(question)
-    for index, sentence in enumerate(sentences[:MOST_ITEMS]):
-        span = sentence.start, sentence.end
-        line = text.rfind("\n", 0, sentence.start + 1) + 1
+    for index, span in enumerate(sentences[:MOST_ITEMS]):
+        line = text.rfind("\n", 0, span[0] + 1) + 1
         values = {number.value for number in quantities(text, *span)}
         given = values and hints.values.issuperset(values) and not has_equals(text, *span)
-        if not (given or BULLET.match(text, line, sentence.end)):
+        if not (given or BULLET.match(text, line, span[1])):
             concludes = "**" in text[slice(*span)] or CONCLUSION.match(text, *span)
             if index and concludes:
                 return stated_number(text, *span, question)
@@ -463,29 +535,27 @@ def _before_items(text: str, sentences: list[Sentence], question: str) -> Writte
 
 
 def _opening(
-    text: str, start: int, closing: Sentence, number: WrittenNumber, question: str
+    text: str, start: int, closing: tuple[int, int], number: WrittenNumber, question: str
 ) -> WrittenNumber | None:
     """Return the number that the first line or sentence answers, if the last only explains it.
 
     "The difference is $200. The first costs $450, while the second costs $250."
     """
-    values = question_hints(question).values
-    begin = skip_lead(text, start, closing.start)
-    head = quantity_at(text, begin, closing.start)
-    if head is not None and HEADLINE.match(text, head.end, closing.end):
-        if CONCLUSION.match(text, closing.start) or head.value in values:
+    values, (last, stop) = question_hints(question).values, closing
+    head = quantity_at(text, skip_lead(text, start, last), last)
+    if head is not None and HEADLINE.match(text, head.end, stop):
+        if CONCLUSION.match(text, last) or head.value in values:
             return None
-        works = has_equals(text, head.end, closing.end) and (
-            number.value not in values or f"= {number.value}" in text[head.end : closing.start]
+        works = has_equals(text, head.end, stop) and (
+            number.value not in values or f"= {number.value}" in text[head.end : last]
         )
-        is_list = skip_lead(text, closing.start, closing.end) == number.start
-        return None if works or is_list else head
-    ends = (boundary.end() for boundary in BOUNDARY.finditer(text, start, closing.start))
+        return None if works or skip_lead(text, last, stop) == number.start else head
+    ends = (boundary.end() for boundary in BOUNDARY.finditer(text, start, last))
     end = next((end for end in ends if text[start:end].strip()), None)
-    if end is None or has_equals(text, start, closing.end):
+    if end is None or has_equals(text, start, stop):
         return None
     if not restates_question(text[start:end], question) or restates_question(
-        text[closing.start : closing.end], question
+        text[last:stop], question
     ):
         return None
     numbers = sentence_numbers(text, start, end, question)
@@ -528,3 +598,54 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
     if scale and written.endswith(("illion", "illions", "housand", "k", "K")):
         return answer._replace(value=canonical(shifted(answer.value, -scale)))
     return answer
+
+
+def last_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where the sentences of a piece of text begin and end, the last one first, a few."""
+    begin = max(start, end - WINDOW)
+    edges = [begin, *(match.end() for match in BOUNDARY.finditer(text, begin, end))]
+    for edge in edges[: -MOST_SENTENCES - 1 : -1]:
+        if edge < end and not text[edge:end].isspace():
+            yield edge, end
+        end = edge
+
+
+def is_aside(sentence: str) -> bool:
+    """Return whether a sentence asks something, or adds a note to the text before."""
+    asks = sentence[-12:].rstrip(" \n\"'*)").endswith("?")
+    return "=" not in sentence and (asks or ASIDE.match(sentence) is not None)
+
+
+def breaks_off(
+    text: str, start: int, end: int, number: WrittenNumber | None, question: str
+) -> bool:
+    """Return whether an unfinished last sentence leads to a figure that is missing."""
+    written = text[start:end].rstrip()
+    if INSTRUCTION.fullmatch(written):
+        return True
+    if DANGLING.search(written[-40:]) and not UNIT_AT_END.search(written[-12:]):
+        return True
+    if not written[-1].isalnum():
+        return False
+    words, before = written.split(), text[max(0, start - 8) : start]
+    if number is None:
+        return len(words) > 2 or (written[:1].isupper() and "\n" not in before)
+    stop = start + len(written)
+    if "=" not in written and SETTING.search(text[max(start, number.start - 40) : number.start]):
+        in_words = number.end >= stop and not DIGIT.search(text, number.start, stop)
+        if in_words or "," in text[number.end : stop]:
+            return True  # "Dana can travel in six", "Therefore, in 48 hours, the pool"
+    display = text.rfind("\\[", max(0, start - LONGEST_PERIOD), stop)
+    if display >= 0 and text.find("\\]", display, stop) < 0:
+        return True
+    if "\n" in before or not before.rstrip().endswith((".", "!", "?")):
+        return False  # a line may end without a period
+    if number.start == start and len(words) <= LONGEST_UNIT:
+        return False  # "Therefore, it takes 3 hours. 3"
+    return not (
+        CONCLUSION.match(written)
+        or "=" in written
+        or "nswer" in written
+        or restates_question(written, question)
+        or has_unit(text, number, stop, question)
+    )

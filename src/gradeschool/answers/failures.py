@@ -14,7 +14,6 @@ from typing import NamedTuple
 from gradeschool.answers.extractor import Confidence, ExtractedAnswer, extract_final_answer
 from gradeschool.answers.quantities import canonical_gold, exact, same_answer
 from gradeschool.answers.regions import (
-    DIGIT,
     LENGTH,
     LONGEST_UNIT,
     UNREPORTED,
@@ -23,6 +22,7 @@ from gradeschool.answers.regions import (
     committed_region,
     looks_cut,
 )
+from gradeschool.answers.search import DIGIT
 from gradeschool.arithmetic import first_slip
 
 FILTER = "content_filter"
@@ -145,7 +145,7 @@ def cause_of_text(
 
 def _wrong_number(region: Region, value: str, gold: str) -> Cause:
     relation = relation_to_gold(value, gold)
-    if relation is Resemblance.SIGN:
+    if relation is Failure.SIGN_LOST:
         return Cause(Failure.SIGN_LOST, f"{value} is {gold} with the other sign")
     slip = first_slip(region.text[region.start : region.end])
     if slip is not None:
@@ -153,10 +153,12 @@ def _wrong_number(region: Region, value: str, gold: str) -> Cause:
         whole = slip.value.denominator == 1 and abs(slip.value) < 10**15
         result = str(slip.value) if whole else f"{float(slip.value):.6g}"
         return Cause(Failure.ARITHMETIC_SLIP, f"{slip.text!r}, but that is {result}", span)
-    if relation is Resemblance.ROUNDED:
-        return Cause(Failure.ROUNDING, f"{value} is {gold} except for rounding")
-    if scale := scale_of(value, gold):
-        return Cause(Failure.SCALE, f"{value} is {gold} {scale}")
+    if relation is Failure.ROUNDING:
+        return Cause(relation, f"{value} is {gold} except for rounding")
+    a, b = _worth(value), _worth(gold)
+    if a and b and (power := SCALES.get(a / b, 0)):
+        factor = f"{'x' if power > 0 else '/'}{10 ** abs(power)}"
+        return Cause(Failure.SCALE, f"{value} is {gold} {factor}")
     return Cause(Failure.WRONG_VALUE, f"it says {value}, not {gold}")
 
 
@@ -174,50 +176,33 @@ CLOSE = Fraction(1, 10_000)
 ORNAMENT = re.compile(r"[^\d./+-]")
 
 
-class Resemblance(StrEnum):
-    """How a value that was read resembles the gold, the most certain first."""
-
-    SAME = "same"
-    SIGN = "sign"
-    GROUP = "group"
-    SCALE = "scale"
-    ROUNDED = "rounded"
-    AFFIX = "affix"
-
-
-def relation_to_gold(read: str, right: str) -> Resemblance | None:
+def relation_to_gold(read: str, right: str) -> Failure | None:
     """Return how an extracted value is near the right one, None if it is not.
 
-    Both are values as an extractor or a scorer returns them ("$18.00", "18.", "250"): characters
-    other than digits, signs, points and slashes are ignored. Never raises.
+    UNIT_KEPT: it is the same number. Both are values as an extractor or a scorer returns them
+    ("$18.00", "18.", "250"): characters other than digits, signs, points and slashes are ignored.
+    Never raises.
     """
     a, b = _worth(read), _worth(right)
     if a is None or b is None:
         return None
     if abs(a) == abs(b):
-        return Resemblance.SAME if a == b else Resemblance.SIGN
+        return Failure.UNIT_KEPT if a == b else Failure.SIGN_LOST
     whole = a.denominator == b.denominator == 1
     short, long = sorted((a, b), key=abs)
     if whole and abs(long) >= 1000 and short >= 0:  # 250 or 1 of 1,250
         groups = f"{abs(long.numerator):,}".split(",")
         if short.numerator in (int(groups[0]), int(groups[-1])):
-            return Resemblance.GROUP
+            return Failure.COMMA_SPLIT
     if b and a / b in SCALES:
-        return Resemblance.SCALE
+        return Failure.SCALE
     cut = not whole and abs(a) >= 1 and abs(a - b) < 1 and 1 in (a.denominator, b.denominator)
     if cut or abs(a - b) <= CLOSE * abs(long):
-        return Resemblance.ROUNDED
+        return Failure.ROUNDING
     few, many = str(abs(short.numerator)), str(abs(long.numerator))
     if whole and len(few) < len(many) and (many.endswith(few) or many.startswith(few)):
-        return Resemblance.AFFIX  # 11 of 711
+        return Failure.AFFIX  # 11 of 711
     return None
-
-
-def scale_of(read: str, right: str) -> str:
-    """Return a factor in words: "x100", "/1000"; "" if there is none."""
-    a, b = _worth(read), _worth(right)
-    power = SCALES.get(a / b, 0) if a is not None and b else 0
-    return f"{'x' if power > 0 else '/'}{10 ** abs(power)}" if power else ""
 
 
 def _worth(value: str) -> Fraction | None:

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from gradeschool.answers.search import once_per_text
+from gradeschool.answers.search import DIGIT, once_per_text
 from gradeschool.errors import InputError
 
 Marks = Sequence[tuple[str, str]]
@@ -61,7 +61,7 @@ def _mark_pattern(marks: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
 
 
 def parse_marks(option: str) -> tuple[str, str]:
-    """Return the pair of a command-line option "OPEN,CLOSE", for `split_thinking`.
+    """Return the pair of a command-line option "OPEN,CLOSE".
 
     Raises InputError if it is not two texts with a comma between them.
     """
@@ -106,22 +106,6 @@ def unfinished_mark(text: str, marks: Marks = ()) -> str:
         return ""
     mark = _mark_pattern(tuple(marks)).match(text, opened)
     return mark[0] if mark else ""
-
-
-def split_thinking(text: str, marks: Marks = ()) -> tuple[str, str]:
-    """Return the thinking of a completion, and its reply: all that is outside of marks.
-
-    marks: further pairs of marks. Thinking without an end leaves no reply if nothing precedes it.
-    """
-    spans, opened = thinking_spans(text, marks)
-    if opened is not None:
-        spans.append((opened, len(text)))
-    thinking, reply, place = "", "", 0
-    for start, end in spans:
-        reply += text[place:start]
-        thinking += text[start:end]
-        place = end
-    return thinking, reply + text[place:]
 
 
 # A line that begins like this may begin another question; a number makes it one of several.
@@ -187,7 +171,6 @@ ROLES = re.compile(
 )
 # A fenced block in one of these languages contains an answer, not a program.
 PROSE = re.compile(r"(?i)(?:json|markdown|md|latex|tex|math|yaml)[ \t]*\n")
-DIGIT = re.compile(r"\d")
 FENCE = "```"
 BLANK = defaultdict(lambda: " ", {ord("\n"): "\n"})  # of every character, for str.translate
 
@@ -369,36 +352,13 @@ LONGEST_UNIT = 4
 TAIL = 400
 
 
-class TextForm(NamedTuple):
-    """The form of a completion, which is visible without its problem.
-
-    empty: no text. truncated: the server says that the limit ended it, or the finish reason is
-    unknown and it ends in the middle of a sentence or a step. ran_on: it continues with another
-    question or turn. thinking: it begins thinking and never closes it.
-    """
-
-    empty: bool
-    truncated: bool
-    ran_on: bool
-    thinking: bool
-
-
-FORM_NAMES = ("empty", "truncated", "run-on", "unfinished thinking")  # of the fields above
-
-
-def form_of(
-    text: str, finish: str | None = None, question: str = "", marks: Marks = ()
-) -> TextForm:
-    """Return the form of a completion. Linear in its length; never raises."""
-    region = committed_region(text, question, tuple(marks))
-    return TextForm(not text.strip(), is_truncated(text, finish), region.ran_on, region.thinking)
+# Forms of a completion, visible without its problem: no text, `is_truncated`, `Region.ran_on`,
+# `Region.thinking`.
+FORM_NAMES = ("empty", "truncated", "run-on", "unfinished thinking")
 
 
 def is_truncated(text: str, finish: str | None) -> bool:
-    """Return whether the limit ended a text; if the finish reason is unknown, whether it looks cut.
-
-    This is `truncated` of a `TextForm`, without the rest.
-    """
+    """Return whether the limit ended a text; without a finish reason, whether it looks cut."""
     return finish == LENGTH or (finish in UNREPORTED and looks_cut(text))
 
 

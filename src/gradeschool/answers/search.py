@@ -28,6 +28,7 @@ def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     return last
 
 
+DIGIT = re.compile(r"\d")
 NO_DIGITS = "".join(map(chr, range(ord("0")))) + "".join(map(chr, range(ord("9") + 1, 128)))
 END = 64  # characters in which the last digit of most texts is
 # Scorers take a batch of 64 texts one after the other (`scoring.table.BATCH`); several scorers need

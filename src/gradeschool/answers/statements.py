@@ -1,8 +1,4 @@
-r"""What a text says at its end, and where it states an answer explicitly.
-
-Explicit statements: `####`, a box, a tag, "the answer is", "Answer:", "A:". Sentences: the last
-ones of a text, from the last one back, and the role of each.
-"""
+r"""Where a text states an answer: `####`, a box, a tag, "the answer is", "Answer:", "A:"."""
 
 from __future__ import annotations
 
@@ -12,20 +8,15 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from gradeschool.answers.candidates import (
-    SETTING,
     UNRESOLVED,
     best_number,
-    has_unit,
-    restates_question,
     sentence_numbers,
     skip_lead,
     stated_number,
 )
 from gradeschool.answers.quantities import WORD_NUMBER, WrittenNumber, quantity_at, word_quantities
-from gradeschool.answers.regions import LONGEST_UNIT
-from gradeschool.answers.search import closing_brace
+from gradeschool.answers.search import DIGIT, closing_brace
 
-DIGIT = re.compile(r"\d")
 # Maximum number of occurrences of a marker that are tried, from the last one back.
 TRIES = 20
 # Maximum number of characters of a statement after its marker.
@@ -315,164 +306,3 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
     if len(numbers) == 1:
         return numbers[0]
     return best_number(text, number.start, stop, numbers, question, direct=True)
-
-
-# Number of characters at the end of a text in which the closing sentences are searched.
-WINDOW = 1_500
-MOST_SENTENCES = 16
-# A period after a title, an initial or the number of a list item does not end a sentence.
-BOUNDARY = re.compile(
-    r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])"
-    r"|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)("
-    r"?<!\bhrs\.)(?<!\bmins\.)(?<!\bmin\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\n\d\.)("
-    r"?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
-)
-CONCLUSION = re.compile(
-    r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)"
-    r"|consequently|accordingly|altogether|overall|this\smeans|that\smeans|as\sa\sresult|∴"
-    r"|insgesamt|somit|daher|folglich|por\s(?:lo\s)?tanto|así\sque|entonces|en\stotal|donc"
-    r"|au\stotal|ainsi|par\sconséquent|итак|итого|значит|следовательно|таким\sобразом|поэтому"
-    r"|(?:kwa\s)?hivyo|kwa\sjumla)\b|[\s*]{0,6}(?:因此|所以|したがって|よって|つまり|সুতরাং|অতএব|তাই|কাজেই"
-    r"|కాబట్టి|అందువల్ల|ดังนั้น)"
-)
-REVISION = re.compile(
-    r"(?i)\b(?:wait|actually|correction|oops|sorry|(?<!common )mistake|error|incorrect|re-?check"
-    r"|reconsider|on\ssecond\sthought|let\s(?:me|us|'s)\sre)\b|\bshould\s(?:actually\s)?be\b"
-)
-ASIDE = re.compile(
-    r"(?i)[^\w$\\]{0,8}(?:note\b|remember\b|recall\b|(?:just\s)?to\srestate\b|p\.?s\."
-    r"|let\sme\sknow|(?:i\s)?hope\b|feel\sfree|because\s|(?:to\s"
-    r"|let['’]?s\s)?(?:double-?\s?)?(?:check|verify|verification)\b|\[\d{1,3}\][.\s]*$|(?:date"
-    r"|time\staken|confidence|references?|sources?|(?:word|token)\scount|comment|score|rating"
-    r"|difficulty)[*_]{0,2}:|rated\b|th(?:is|at)(?:\sis|['’]s)\sbecause\b|if\syou\s(?:have\s(?:any"
-    r"|more|other|further)|need|want|would)|happy\sto\b|this\sassumes|assuming(?![^.\n]*,)"
-    r"|by\sthe\sway\b|(?:for|in|by)\s(?:comparison|reference|perspective|contrast)\b"
-    r"|incidentally\b|as\san\saside\b|fun\sfact\b|similarly\b|to\srecap\b|i\scan\s(?:answer|help"
-    r"|also)\b|if\s(?:\w+\s){1,3}had\s(?!\d|an?\b|the\b|no\b)\w+|had\s(?:\w+\s){1,4}been\b"
-    r"|\((?:[^()\s]{1,40}\s){2,40}[^()\s]{1,40}\)[.\s]*$|\*\((?:[^()\n]){10,200}\)\*[.\s]*$)"
-)
-# Phrases that begin a check of the result.
-CHECK = re.compile(
-    r"(?i)(?:\n|(?<=[.!?*])\s)[\s*#>_(-]{0,6}(?:(?:to|we\scan|you\scan|let\s(?:me|us)|let['’]s"
-    r"|i(?:['’]ll|\swill|\scan)?)\s)?(?:just\s|quickly\s|also\s)?(?:double[-\s]?)?(?:check(?:ing)?"
-    r"|verif(?:y|ication|ying)|confirm(?:ing)?|sanity\scheck|verifica(?:ção|ción)?|vérification"
-    r"|comprobación|probe|kontrolle|проверка)\b|\n\s{0,3}(?:验算|検算)|\n[\s*#]{0,6}(?:references?"
-    r"|sources?|citations?)[*_]{0,2}:"
-)
-CHECK_SIGNS = (
-    "heck", "erif", "érif", "onfirm", "eference", "ource", "itation", "HECK", "ERIF", "omprobac",
-    "robe", "ontroll", "роверка", "验算", "検算",
-)  # fmt: skip
-# A text with this end was cut off before its result.
-DANGLING = re.compile(
-    r"(?:[+/×=<(−-]|(?<=\d),|\s\*|\\times|\\frac(?:\{[^{}]{0,20}(?:\}\{[^{}]{0,20})?)?|\b(?:is|are"
-    r"|was|has|have|had|the|an?|of|and|or|by|plus|minus|times|with|for|to|from|at|in|on|per|than"
-    r"|every|his|her|their|so|to\s(?:determine|find|get|calculate|compute|obtain|see|figure)))\s*$"
-)
-# Says what to do next, but not the result.
-INSTRUCTION = re.compile(
-    r"(?i)[\s*#\d.)-]{0,8}(?:(?:now|then|next|first"
-    r"|finally),?\s)?(?:to\s[^,\n=]{4,80},\s)?(?:we\s(?:need\sto\s)?)?(?:add|subtract|multiply"
-    r"|divide|calculate|find|determine|compute)\s(?!that\b)(?:(?!\b(?:get|giving|equal|which"
-    r"|obtain|yield|so|leav|total))[^=:≈\d]|(?<=[a-z] )\d+)*"
-)
-UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq|cu)\.?\s)?(?:in|times)\s*$")
-# Minimum length of text whose repetition counts as going round; the second for short sentences.
-SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
-
-
-NEXT_ITEM = re.compile(r"\s*([A-Z][a-z]+ )?(\d{1,3})[.):]?\s*")
-
-
-class Sentence(NamedTuple):
-    """The place of a sentence, and whether the text breaks off in it."""
-
-    start: int
-    end: int
-    cut: bool
-
-
-def last_sentences(text: str, start: int, end: int) -> Iterator[Sentence]:
-    """Yield the sentences of a piece of text from the last one back, a few at most."""
-    begin = max(start, end - WINDOW)
-    tail = text[begin:end].rstrip()
-    cut = bool(tail) and tail[-1].isalnum()
-    edges = [begin, *(match.end() for match in BOUNDARY.finditer(text, begin, end))]
-    stop = end
-    for edge in edges[: -MOST_SENTENCES - 1 : -1]:
-        if edge < stop and not text[edge:stop].isspace():
-            yield Sentence(edge, stop, cut)
-            cut = False
-        stop = edge
-
-
-def is_aside(text: str, sentence: Sentence) -> bool:
-    """Return whether a sentence asks something, or adds a note to the text before."""
-    written = text[sentence.start : sentence.end]
-    asks = written[-12:].rstrip(" \n\"'*)").endswith("?")
-    return "=" not in written and (asks or ASIDE.match(written) is not None)
-
-
-def before_check(text: str, start: int, end: int) -> int:
-    """Return where a check that confirms a result begins, else the end."""
-    tail = text[max(start, end - WINDOW) : end]
-    if not any(map(tail.__contains__, CHECK_SIGNS)):
-        return end
-    check = CHECK.search(text, max(start, end - WINDOW), end)
-    behind = "" if check is None else text[check.end() : end]
-    if check is None or REVISION.search(behind) or "nswer:" in behind:
-        return end
-    return check.start() if DIGIT.search(text, start, check.start()) else end
-
-
-def breaks_off(text: str, sentence: Sentence, number: WrittenNumber | None, question: str) -> bool:
-    """Return whether an unfinished last sentence leads to a figure that is missing."""
-    written = text[sentence.start : sentence.end].rstrip()
-    if INSTRUCTION.fullmatch(written):
-        return True
-    if DANGLING.search(written[-40:]) and not UNIT_AT_END.search(written[-12:]):
-        return True
-    if not sentence.cut:
-        return False
-    words = written.split()
-    before = text[max(0, sentence.start - 8) : sentence.start]
-    if number is None:
-        return len(words) > 2 or (written[:1].isupper() and "\n" not in before)
-    stop = sentence.start + len(written)
-    setting = SETTING.search(text[max(sentence.start, number.start - 40) : number.start])
-    if setting is not None and "=" not in written:
-        in_words = number.end >= stop and not DIGIT.search(text, number.start, stop)
-        if in_words or "," in text[number.end : stop]:
-            return True  # "Dana can travel in six", "Therefore, in 48 hours, the pool"
-    display = text.rfind("\\[", max(0, sentence.start - LONGEST_PERIOD), stop)
-    if display >= 0 and text.find("\\]", display, stop) < 0:
-        return True
-    if "\n" in before or not before.rstrip().endswith((".", "!", "?")):
-        return False  # a line may end without a period
-    if number.start == sentence.start and len(words) <= LONGEST_UNIT:
-        return False  # "Therefore, it takes 3 hours. 3"
-    return not (
-        CONCLUSION.match(written)
-        or "=" in written
-        or "nswer" in written
-        or restates_question(written, question)
-        or has_unit(text, number, stop, question)
-    )
-
-
-def is_next_item(text: str, sentence: Sentence, end: int) -> bool:
-    """Return whether a text breaks off after the number of a list's next item."""
-    item = NEXT_ITEM.fullmatch(text, sentence.start, sentence.end)
-    if item is None or text[sentence.end : end].strip():
-        return False
-    before = f"\n{item[1] or ''}{int(item[2]) - 1}"
-    return any(before + mark in text[: sentence.start] for mark in (". ", ") ", ": "))
-
-
-def is_repetitive(text: str, sentence: Sentence, start: int, end: int) -> bool:
-    """Return whether a text repeats its last sentence, or its last words, over and over."""
-    written = text[sentence.start : sentence.end].strip().lstrip("0123456789. ")
-    if len(written) < SHORTEST_PERIOD:
-        stop = sentence.start + len(text[sentence.start : sentence.end].rstrip())
-        written = text[max(start, stop - LONGEST_PERIOD) : stop]
-    return len(written) >= SHORTEST_PERIOD and text.count(written, start, end) >= 4

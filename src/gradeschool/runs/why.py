@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
-from gradeschool.answers.regions import form_of
+from gradeschool.answers.regions import committed_region, is_truncated
 from gradeschool.completion import IN_THINKING, Finish, Prompt, cut_at, empty_cause
 from gradeschool.datasets.files import ALIASES
 from gradeschool.errors import InputError
@@ -185,8 +185,9 @@ def explain_gap(
         if cause is not None and cause.side is Side.MISSED:
             unread[cause.cause.failure.value] += 1
         is_of_text = cause is None or cause.side is Side.TEXT
-        form = form_of(sample.text, sample.finish, problem.question)
-        if (form.truncated and not form.ran_on) or len(sample.text) == cut_length > 0:
+        region = committed_region(sample.text, problem.question)
+        is_cut = is_truncated(sample.text, sample.finish) and not region.ran_on
+        if is_cut or len(sample.text) == cut_length > 0:
             cut += is_of_text
         elif not sample.text.strip():
             empty += 1

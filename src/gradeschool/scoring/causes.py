@@ -16,7 +16,6 @@ from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
 from gradeschool.answers.failures import (
     Cause,
     Failure,
-    Resemblance,
     cause_of_text,
     is_right,
     relation_to_gold,
@@ -33,15 +32,6 @@ from gradeschool.scorer import ReturnedScore, clip
 from gradeschool.scoring.samples import Run
 from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome, Verdict
-
-CAUSE_OF_RELATION = {
-    Resemblance.SIGN: Failure.SIGN_LOST,
-    Resemblance.GROUP: Failure.COMMA_SPLIT,
-    Resemblance.SCALE: Failure.SCALE,
-    Resemblance.ROUNDED: Failure.ROUNDING,
-    Resemblance.AFFIX: Failure.AFFIX,
-    Resemblance.SAME: Failure.UNIT_KEPT,
-}
 
 
 class Side(StrEnum):
@@ -130,7 +120,7 @@ def explain_verdict(seen: TextReading, verdict: Verdict) -> VerdictCause | None:
     if is_score := isinstance(value, ReturnedScore):  # not an answer, with no place
         failure, evidence = Failure.OWN_VERDICT, f"{says} ({reading.how}), {verdict.reason}"
     if side is Side.ACCEPTED:
-        is_same = answer is not None and relation_to_gold(value, reading.value) is Resemblance.SAME
+        is_same = relation_to_gold(value, reading.value) is Failure.UNIT_KEPT
         if answer is None or is_same or is_same_place:
             related = _relation(reading.value, seen, reading)
             if related is not None:
@@ -150,9 +140,9 @@ def explain_verdict(seen: TextReading, verdict: Verdict) -> VerdictCause | None:
 
 def _relation(value: str, seen: TextReading, reading: ExtractedAnswer) -> Failure | None:
     relation = relation_to_gold(value, seen.gold)
-    if relation is Resemblance.GROUP and "," not in seen.text[reading.start : reading.end]:
+    if relation is Failure.COMMA_SPLIT and "," not in seen.text[reading.start : reading.end]:
         return Failure.AFFIX
-    return None if relation is None else CAUSE_OF_RELATION[relation]
+    return relation
 
 
 def label_changes_for(run: Run) -> LabelChanges:
