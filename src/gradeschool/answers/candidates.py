@@ -8,8 +8,9 @@ weights were set by hand; `benchmarks/ablation.py` shows what each of them decid
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from gradeschool.answers.assertion import DENIALS, doubt
 from gradeschool.answers.quantities import (
@@ -76,91 +77,61 @@ SHORT_UNITS = {
 }  # fmt: skip
 
 
-class QuestionHints:
-    """Facts about a question, each computed when first needed. Linear, never raises.
+class QuestionHints(NamedTuple):
+    """Facts about a question; words are stems ("dollar", "percent"). An empty one has none.
 
-    Words are stems: "dollar", "percent". An empty question has no facts.
+    units: what the answer counts. givens: the quantities of the question, digits and the next word;
+    values: only the digits. scale: the requested power of ten ("in millions of dollars" is 6), else
+    0. share: it may ask for a fraction. compares: it may ask how much more. periods: of the rate
+    that it asks for ("per week"). words: the longer ones of the sentence that asks. name: the only
+    one in that sentence, else "".
     """
 
-    def __init__(self, question: str) -> None:
-        self.question = question
-
-    @cached_property
-    def asking(self) -> str:
-        """The sentence that asks."""
-        question = self.question[-2_000:]  # it ends in the last question mark, if there is one
-        end = question.rfind("?")
-        end = len(question) if end < 0 else end
-        *_, start = 0, *(stop.end() for stop in ASKING_EDGE.finditer(question, 0, end))
-        return question[start:end]
-
-    @cached_property
-    def units(self) -> frozenset[str]:
-        """The units that the answer counts."""
-        asking = self.asking
-        if explicit := IN_UNITS.findall(asking):
-            return frozenset([stem(explicit[-1])])
-        if PERCENT.search(asking):
-            return frozenset(["percent"])
-        counted = last_match(HOW_MANY, asking)
-        if counted is not None and counted[1].startswith("times "):
-            return frozenset(["time"])
-        words = counted[1].split() if counted else []
-        units = [stem(word) for word in words if word.lower() not in FILLERS][:2]
-        if not counted and MONEY.search(asking):
-            units = ["dollar"]
-        return frozenset(units)
-
-    @cached_property
-    def _given(self) -> list[tuple[str, str]]:
-        pairs = (match.groups("") for match in GIVEN.finditer(self.question[:8_000]))
-        return [(digits.replace(",", ""), word) for digits, word in pairs]
-
-    @cached_property
-    def givens(self) -> frozenset[tuple[str, str]]:
-        """The quantities of the question: digits, and the next word."""
-        return frozenset((digits, stem(word)) for digits, word in self._given if word)
-
-    @cached_property
-    def values(self) -> frozenset[str]:
-        """Only the digits of the quantities."""
-        return frozenset(digits for digits, _ in self._given)
-
-    @cached_property
-    def scale(self) -> int:
-        """The requested power of ten ("in millions of dollars" is 6), else 0."""
-        scaled = SCALED.search(self.asking)
-        return SCALES[scaled[1].lower()] if scaled else 0
-
-    @cached_property
-    def share(self) -> bool:
-        """True if it may ask for a fraction."""
-        return SHARE.search(self.asking) is not None
-
-    @cached_property
-    def compares(self) -> bool:
-        """True if it may ask how much more."""
-        return not self.question or COMPARES.search(self.asking) is not None
-
-    @cached_property
-    def periods(self) -> frozenset[str]:
-        """The periods of the rate that the sentence asks for ("per week")."""
-        return frozenset(map(str.lower, RATE.findall(self.asking)))
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """The longer words of the sentence that asks."""
-        return frozenset(map(stem, LONG_WORD.findall(self.asking)))
-
-    @cached_property
-    def name(self) -> str:
-        """The only name in the sentence that asks, else ""."""
-        names = set(NAME.findall(self.asking)) - NO_NAMES
-        return names.pop() if len(names) == 1 else ""
+    units: frozenset[str]
+    givens: frozenset[tuple[str, str]]
+    values: frozenset[str]
+    scale: int
+    share: bool
+    compares: bool
+    periods: frozenset[str]
+    words: frozenset[str]
+    name: str
 
 
-# Returns the hints of a question; those of the last 8,192 questions are remembered.
-question_hints = lru_cache(8192)(QuestionHints)
+@lru_cache(8192)
+def question_hints(question: str) -> QuestionHints:
+    """Return the facts about a question. Linear, never raises."""
+    last = question[-2_000:]  # it ends in the last question mark, if there is one
+    end = last.rfind("?")
+    end = len(last) if end < 0 else end
+    *_, start = 0, *(stop.end() for stop in ASKING_EDGE.finditer(last, 0, end))
+    asking = last[start:end]
+    counted = last_match(HOW_MANY, asking)
+    if explicit := IN_UNITS.findall(asking):
+        units = [stem(explicit[-1])]
+    elif PERCENT.search(asking):
+        units = ["percent"]
+    elif counted and counted[1].startswith("times "):
+        units = ["time"]
+    elif counted:
+        units = [stem(word) for word in counted[1].split() if word.lower() not in FILLERS][:2]
+    else:
+        units = ["dollar"] if MONEY.search(asking) else []
+    pairs = (match.groups("") for match in GIVEN.finditer(question[:8_000]))
+    given = [(digits.replace(",", ""), word) for digits, word in pairs]
+    scaled = SCALED.search(asking)
+    names = set(NAME.findall(asking)) - NO_NAMES
+    return QuestionHints(
+        units=frozenset(units),
+        givens=frozenset((digits, stem(word)) for digits, word in given if word),
+        values=frozenset(digits for digits, _ in given),
+        scale=SCALES[scaled[1].lower()] if scaled else 0,
+        share=SHARE.search(asking) is not None,
+        compares=not question or COMPARES.search(asking) is not None,
+        periods=frozenset(map(str.lower, RATE.findall(asking))),
+        words=frozenset(map(stem, LONG_WORD.findall(asking))),
+        name=names.pop() if len(names) == 1 else "",
+    )
 
 
 @lru_cache(8192)
@@ -456,14 +427,44 @@ def features(
 ) -> list[list[str]]:
     """Return the names of the features of each number of a sentence."""
     hints = question_hints(question)
-    first, final = numbers[0], numbers[-1]
+    units, first, final = hints.units, numbers[0], numbers[-1]
     reason = REASON.search(text, first.end, final.start)
     drawn = DRAWN.search(text, first.end, final.start)
     clause = CLAUSE.search(text, first.end, final.start)
     rows: list[list[str]] = []
     for index, number in enumerate(numbers):
         before = text[max(start, number.start - CONTEXT) : number.start]
-        names = _in_words(text, before, number, end, question)
+        names: list[str] = []
+        money = "$" in text[number.start : number.end] or before.endswith("$")
+        words = unit_words(text, number, end)
+        if units:
+            rate = RATE.match(text, number.end, end)
+            if rate and hints.periods and rate[1] not in hints.periods:
+                names.append("other unit")
+            elif ("dollar" in units and money) or not units.isdisjoint(map(stem, words)):
+                names.append("unit asked")
+            elif money or (words and stem(words[0]) in MEASURES):
+                names.append("other unit")
+        if words and (number.value, stem(words[0])) in hints.givens:
+            names.append("given")
+        elif number.value in hints.values:
+            names.append("given value")
+        more = MORE_THAN.match(text, number.end, end)
+        compared = more is not None and not (hints.compares and more[0].endswith("than"))
+        compared = compared and "=" not in before[-4:]
+        last = before.rstrip(NO_WORD)[-1:]
+        if not (last.isalnum() or last == ","):  # an operator or a bracket, no word
+            pass
+        elif not compared and (after := AFTER_RESULT_WORD.search(before)):
+            names.append("rounded" if after[0].startswith("round") else "result word")
+        elif SETTING.search(before) or (not money and FOR.search(before)):
+            names.append("setting")
+        elif AFTER_VERB.search(before):
+            names.append("verb")
+        if compared:
+            names.append("compared")
+        if TOTAL_AFTER.match(text, number.end, end):
+            names.append("total")
         previous = rows[-1] if rows else []
         if OPERAND_BEFORE.search(before) or OPERAND_AFTER.match(text, number.end, end):
             names.append("operand")
@@ -484,7 +485,7 @@ def features(
         elif clause is not None and number.start > clause.start() and "result" not in names:
             names = [name for name in names if name != "verb"] + ["clause"]
         if drawn is not None and number.start > drawn.start():
-            names += ["drawn"] if "unit asked" in names or not hints.units or drawn[1] else []
+            names += ["drawn"] if "unit asked" in names or not units or drawn[1] else []
         if index and WHOLE.fullmatch(text, numbers[index - 1].end, number.start):
             names.append("whole")
             if "unit asked" in names and "clause" not in previous:
@@ -504,44 +505,6 @@ def features(
             names.append("earlier")
         rows.append(names)
     return rows
-
-
-def _in_words(text: str, before: str, number: WrittenNumber, end: int, question: str) -> list[str]:
-    """Return the features of the words around a number."""
-    names = []
-    money = "$" in text[number.start : number.end] or before.endswith("$")
-    words = unit_words(text, number, end)
-    units = {stem(word) for word in words}
-    hints = question_hints(question)
-    if hints.units:
-        rate = RATE.match(text, number.end, end)
-        if rate and hints.periods and rate[1] not in hints.periods:
-            names.append("other unit")
-        elif ("dollar" in hints.units and money) or not hints.units.isdisjoint(units):
-            names.append("unit asked")
-        elif money or (words and stem(words[0]) in MEASURES):
-            names.append("other unit")
-    if words and (number.value, stem(words[0])) in hints.givens:
-        names.append("given")
-    elif number.value in hints.values:
-        names.append("given value")
-    more = MORE_THAN.match(text, number.end, end)
-    compared = more is not None and not (hints.compares and more[0].endswith("than"))
-    compared = compared and "=" not in before[-4:]
-    last = before.rstrip(NO_WORD)[-1:]
-    if not (last.isalnum() or last == ","):  # an operator or a bracket, no word
-        pass
-    elif not compared and (after := AFTER_RESULT_WORD.search(before)):
-        names.append("rounded" if after[0].startswith("round") else "result word")
-    elif SETTING.search(before) or (not money and FOR.search(before)):
-        names.append("setting")
-    elif AFTER_VERB.search(before):
-        names.append("verb")
-    if compared:
-        names.append("compared")
-    if TOTAL_AFTER.match(text, number.end, end):
-        names.append("total")
-    return names
 
 
 def has_unit(text: str, number: WrittenNumber, end: int, question: str) -> bool:
