@@ -9,7 +9,6 @@ it (`assertion`). Deterministic, linear, no model.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator
 from itertools import islice
 
@@ -90,30 +89,19 @@ ANNOUNCED = tuple(
     for marker in ("####", "The answer is", "The answer is:", "The final answer is")
     for sign in ("", "$")
 )
-# What is around the short number in the last line of most texts: a marker before it ...
+# The end of most texts: a marker, a short number, and no more than a period or the next "Q:" ...
 PLAIN_MARKER = re.compile(
     r"(?:(?P<hashes>####)|(?P<line>\nA:)|(?:\A|\n|[.!] |\*)(?:(?:So|Thus|Hence|Therefore),? )?"
-    r"[Tt]he (?:final )?answer is:?) ?(?P<box>(?:\$|\\\()?\\boxed\{)?\$?\Z"
+    r"[Tt]he (?:final )?answer is:?) ?\$?\Z"
 )
-PLAIN_LEAD = 52
-MARKER_BEGINS, MARKER_ENDS = ("\n", ". ", "! ", "*", "####"), (" ", "$", "{", ":", "#")
-# ... and no more than this after it; after a box, the words of its sentence.
-PLAIN_BEHIND = re.compile(
-    r"(?P<box>\}(?:\$|\\\))?)?\.?(?:(?P<turn>\n\nQ(?:uestion)?:)|\n\s{0,9})?\Z"
-)
+# "18", "1,250", "2.5", but not "1.250", which is more in some languages.
+PLAIN_NUMBER = re.compile(r"(?:0|[1-9]\d{0,5}|[1-9]\d{0,2},\d{3})(?:\.\d{1,2})?", re.A)
+PLAIN_BEHIND = re.compile(r"\.?(?:\n\nQ(?:uestion)?:|\n\s{0,9})?\Z")
+# ... or a number in a box, and the words of its sentence.
 BOX_BEHIND = re.compile(
     r"\}(?:[$. \n*]|\\[)\]])*"
     r"(?:(?<=[ \n])(?P<words>(?![xyz]{1,3}\b)[A-Za-z]{2,}[A-Za-z ,.'\n]*))?\Z"
 )
-# "18", "1,250", "2.5", but not "1.250", which is more in some languages.
-PLAIN_NUMBER = re.compile(
-    r"(?:0|[1-9]\d{0,2}(?:,\d{3}){1,2}|[1-9]\d{0,5})(?:\.(?:\d{1,2}|\d{4}))?", re.A
-)
-PLAIN_WINDOW, MOST_PLAIN, NUMERALS = 200, 6, string.digits + ".,"
-PLAIN_HOW = {
-    "hashes": "after the last '####'", "line": "after 'A:'", "box": "in the last box",
-    None: "after the last 'answer'",
-}  # fmt: skip
 # A text that contains one of these gives no answer.
 UNKNOWN = re.compile(
     r"(?i)\b(?:(?:cannot|can\snot|could\snot|can['’]t|(?:im|not\s)possible\sto"
@@ -259,50 +247,45 @@ def extract_final_answer(
 def _plain_ending(region: Region, question: str) -> ExtractedAnswer | None:
     """Return the answer of a text that ends in a plain statement of it, as most do, else None.
 
-    Plain: a marker or a box in the last line has a number of at most six digits, no digit and
-    no other marker follows, and nothing near changes its sign or offers another. Then no other
-    statement and no conclusion can replace it; only the words around a box can still deny it.
+    Then no other statement and no conclusion can replace it: no digit follows. Only the words
+    around a box can still deny it, and a sign, a marker or another box near can change it.
     """
     text = region.text
-    window = text[max(region.start, region.end - PLAIN_WINDOW) : region.end]
+    window = text[max(region.start, region.end - 200) : region.end]
     head = window.rstrip(NO_DIGITS)
-    before = head.rstrip(NUMERALS)
+    before = head.rstrip("0123456789.,")
     written, behind = head[len(before) :], window[len(head) :]
     value = written if written.isdigit() else canonical(written.replace(",", ""))
-    if PLAIN_NUMBER.fullmatch(written) is None or len(value) > MOST_PLAIN:
+    if PLAIN_NUMBER.fullmatch(written) is None or len(value) >= FEWEST_ABSURD:
         return None
     end = region.end - len(behind)
-    start = end - len(written)
+    number = WrittenNumber(value, end - len(written), end)
     if before.endswith("\\boxed{"):
         how, closing = "in the last box", BOX_BEHIND.match(behind)
         if (
             closing is None
             or "boxed" in before[:-7]
             or "####" in before
-            or not DASHES.isdisjoint(text[max(0, start - 24) : start])
-            or "below zero" in text[end : end + 24]
+            or not DASHES.isdisjoint(before[-24:])
+            or "below zero" in behind
             or (closing["words"] and ("nswer" in before or PLAIN_TAIL.match(behind) is None))
+            or doubt(text, region.start, region.end, number, question, marked=True)
         ):
             return None
-        number = WrittenNumber(value, start, end)
-        if doubt(text, region.start, region.end, number, question, marked=True):
-            return None
     else:
-        if before[-1:] not in MARKER_ENDS:
+        lead = before[-52:] if before[-1:] in (" ", "$", ":", "#") else ""
+        begin = max(0, *map(lead.rfind, ("\n", ". ", "! ", "*", "####")))
+        marker = PLAIN_MARKER.match(lead, begin) if lead else None
+        if marker is None or PLAIN_BEHIND.match(behind) is None:
             return None
-        lead = before[-PLAIN_LEAD:]
-        marker = PLAIN_MARKER.match(lead, max(0, *map(lead.rfind, MARKER_BEGINS)))
-        closing = PLAIN_BEHIND.match(behind) if marker else None
-        if marker is None or closing is None or bool(marker["box"]) != bool(closing["box"]):
+        if "$" in marker[0] and (marker["line"] or "Q" in behind or not written.isdigit()):
             return None
-        how = PLAIN_HOW[marker.lastgroup]
-        whole = written.isdigit() and written != "0"
-        if "$" in marker[0] and (marker["line"] or closing["turn"] or not whole):
-            return None
-        other = "nswer" in window or "NSWER" in window
-        if marker["line"] and (other or TAG.search(text, region.start, end)):
-            return None
-    return ExtractedAnswer(value, start, end, how, Confidence.STATED)
+        how = f"after the last {'####' if marker['hashes'] else 'answer'!r}"
+        if marker["line"]:
+            how = "after 'A:'"
+            if "nswer" in window or "NSWER" in window or TAG.search(text, region.start, end):
+                return None
+    return ExtractedAnswer(*number, how, Confidence.STATED)
 
 
 def _disowned(region: Region, answer: ExtractedAnswer, question: str) -> str | None:
