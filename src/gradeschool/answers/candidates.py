@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from gradeschool.answers.assertion import DENIALS, doubt
 from gradeschool.answers.quantities import (
-    PLAIN,
     SCALES,
     WrittenNumber,
     negated,
     quantities,
+    quantity_at,
     word_quantities,
 )
 from gradeschool.answers.regions import COMMON_WORDS
@@ -283,9 +283,9 @@ MEASURES = frozenset(
 
 def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
     """Return the number that a sentence states as its result, None if it contains no number."""
-    plain = PLAIN.match(text, start, end)
-    if plain is not None and plain.end() == end:  # a number alone, as in most boxes
-        return _signed(text, start, WrittenNumber(plain[0], start, end))
+    alone = quantity_at(text, start, end)
+    if alone is not None and alone.end == end:  # as in most boxes
+        return _signed(text, start, alone)
     numbers = sentence_numbers(text, start, end, question)
     while numbers:
         number = numbers[0]

@@ -140,9 +140,9 @@ MOST_SENTENCES = 16
 # A period after a title, an initial or the number of a list item does not end a sentence.
 BOUNDARY = re.compile(
     r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])"
-    r"|(?<=[.!?])(?<!\bM[rs]\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\b[A-Z]\.)(?<!\bi\.e\.)("
-    r"?<!\bhrs\.)(?<!\bmins\.)(?<!\bmin\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\n\d\.)("
-    r"?<!\n\d\d\.)[)\"'*”\]]{0,3}\s+)"
+    r"|(?<=[.!?])(?<!\b[A-Z]\.)(?<!\bM[rs]\.|\bDr\.|\bSt\.|\bvs\.|\n\d\.)"
+    r"(?<!\bMrs\.|\bi\.e\.|\bhrs\.|\bmin\.|\n\d\d\.)(?<!\bmins\.)(?<!\bapprox\.)"
+    r"[)\"'*”\]]{0,3}\s+)"
 )
 CONCLUSION = re.compile(
     r"(?i)[\s*>✅🎉✓-]{0,6}(?:therefore|thus|hence|so|finally|in\s(?:total|conclusion|summary|all)"

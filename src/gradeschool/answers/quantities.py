@@ -41,13 +41,6 @@ QUANTITY = re.compile(
 # A number begins at one of these, or a few characters before it: sign, currency.
 NUMERIC = re.compile(r"[\d¼½¾⅐-⅞\\]")
 LONGEST_PREFIX = 6
-# The common case, "= 18 eggs": no character before or after the digits belongs to them.
-DIGITS = (
-    r"[1-9][0-9]{0,14}(?=\s(?!\s|(?:and )?[\d¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|[/×x*$\\]|and a half|thousand"
-    r"|million|billion|trillion|[a-z]{2,8}\.?,?\s(?:and\s)?\d)|[.,](?!\S)|[)}?!]|\Z)"
-)
-PLAIN_HERE = re.compile(DIGITS)
-PLAIN = re.compile(rf"(?<![^\s(={{])(?<![\^_]{{)(?<![$€£¥₹]\s)(?<![$€£¥₹]\s\s){DIGITS}")
 # Before digits of a name ("x2") or a power ("m^2").
 IN_NAME = re.compile(r"(?:[\^_]\{?|[A-Za-z])\Z")
 # After a whole number or a decimal.
@@ -95,11 +88,6 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[Wr
     """Yield the quantities of a piece of text from left to right, none inside a word or a power."""
     stop = len(text) if end is None else end
     while near := NUMERIC.search(text, start, stop):
-        plain = PLAIN.match(text, near.start(), stop)
-        if plain is not None:
-            start = plain.end()
-            yield WrittenNumber(plain[0], near.start(), start)
-            continue
         match = QUANTITY.search(text, max(start, near.start() - LONGEST_PREFIX), stop)
         if match is None:
             return
@@ -111,9 +99,6 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[Wr
 
 def quantity_at(text: str, start: int, end: int) -> WrittenNumber | None:
     """Return the quantity that begins exactly here, else None."""
-    plain = PLAIN_HERE.match(text, start, end)
-    if plain is not None:
-        return WrittenNumber(plain[0], start, plain.end())
     match = QUANTITY.match(text, start, end)
     return None if match is None else _quantity(match, text, end)
 
