@@ -64,7 +64,13 @@ def texts(every: int) -> list[Text]:
 def verdict(text: Text) -> str:
     """Return the value of a text in a form that all its writings share, "" for none."""
     extracted = extractor.extract_final_answer(text.completion, text.question)
-    return "" if extracted is None else quantities.exact_form(extracted.value)
+    return "" if extracted is None else exact_form(extracted.value)
+
+
+def exact_form(value: str) -> str:
+    """Return "37/2" for "18.5"; what is no number, as it is."""
+    number = quantities.exact(value)
+    return value if number is None else str(number)
 
 
 def alternatives(pattern: str) -> Iterator[str]:
@@ -204,7 +210,7 @@ def main() -> None:
             except (AttributeError, IndexError, KeyError, TypeError):
                 now = "raises"
             changed += now != before
-            answer = quantities.exact_form(text.answer) if text.answer else ""
+            answer = exact_form(text.answer) if text.answer else ""
             right += now != before and now == answer
             wrong += now != before and before == answer
             if changed == SEVERAL:

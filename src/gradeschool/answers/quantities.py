@@ -130,12 +130,6 @@ def same_value(left: str, right: str) -> bool:
     return a is not None and a == exact(right)
 
 
-def exact_form(value: str) -> str:
-    """Return the form that all writings of a number share ("18.5": "37/2"); else the value."""
-    number = exact(value)
-    return value if number is None else str(number)
-
-
 def same_answer(value: str, gold: str) -> bool:
     """Return whether an answer is the gold: the same number, or the same time ("2:30" is 2.5)."""
     if same_value(value, gold):

@@ -227,9 +227,13 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
     for _, stop in spans:  # the reply after the last thinking, unless there is none
         if start < stop < end and shown[stop:end].strip():
             start = stop
-    coded = "`" in text and FENCE in shown[start:end]
-    if coded:
-        shown = _without_code(shown, start, end)
+    pieces = shown[start:end].split(FENCE) if "`" in text else []
+    coded = len(pieces) > 1
+    if coded:  # line breaks stay, and so does prose; the last block may be open
+        for index in range(1, len(pieces) // 2 * 2, 2):
+            if not PROSE.match(pieces[index]):
+                pieces[index] = pieces[index].translate(BLANK)
+        shown = f"{shown[:start]}{'   '.join(pieces)}{shown[end:]}"
     return Region(shown, start, end, thinking, end < len(text), coded)
 
 
@@ -282,8 +286,12 @@ def _run_on(text: str, start: int, end: int, question: str) -> int:
             familiar = _words(question + " " + text[start:label][-4 * PARAGRAPH :])
         if follows and not answered:
             continue
-        related = _relation(text[begin : min(end, begin + PARAGRAPH)], familiar)
-        if related < (RELATED if follows else MOSTLY_RELATED):
+        asks = text[begin : min(end, begin + PARAGRAPH)].lstrip(" \t*:.)#")
+        line = asks.find("\n")
+        words = _words(asks.partition("?")[0] if "?" in asks or line <= 0 else asks[:line])
+        is_new = any(word[0].isdigit() and word not in familiar for word in words)
+        share = RELATED if follows else MOSTLY_RELATED
+        if is_new or not words or len(words & familiar) < share * len(words):
             return label
     return end
 
@@ -315,30 +323,6 @@ def _words(text: str) -> set[str]:
     return {
         word.rstrip(".,").removesuffix("s") for word in WORD_OR_NUMBER.findall(text.lower())
     } - COMMON_WORDS
-
-
-def _relation(following: str, familiar: set[str]) -> float:
-    """Return the share of familiar words in the question after a label; 0 for a new number."""
-    asks = following.lstrip(" \t*:.)#")
-    mark = asks.find("?")
-    line = asks.find("\n")
-    stop = mark if mark >= 0 else line if line > 0 else len(asks)
-    words = _words(asks[:stop])
-    if not words:
-        return 0.0
-    if any(word[0].isdigit() and word not in familiar for word in words):
-        return 0.0
-    return len(words & familiar) / len(words)
-
-
-def _without_code(text: str, start: int, end: int) -> str:
-    """Return the text with each fenced block blanked out; line breaks stay."""
-    pieces = text[start:end].split(FENCE)
-    blocks = len(pieces) // 2  # the last block may be open
-    for index in range(1, 2 * blocks, 2):
-        if not PROSE.match(pieces[index]):
-            pieces[index] = pieces[index].translate(BLANK)
-    return text[:start] + "   ".join(pieces) + text[end:]
 
 
 LENGTH = "length"

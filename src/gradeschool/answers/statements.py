@@ -150,13 +150,22 @@ def _behind_hashes(text: str, start: int, end: int, question: str) -> ExtractedA
 
 
 def _in_box(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
+    """Return the last box; of one amount in two units, "4 minutes or 0.067 hours", the first."""
     for marker in (BOX, "\\fbox"):
         for place in _places(text, marker, start, end):
             number = _boxed(text, place + len(marker), end, question)
             if number is None:
                 continue
-            other = _box_beside(text, place, number, start, end, question)
-            return _stated(other or number, "in the last box")
+            before = text.rfind(BOX, max(start, place - 120), place)
+            other = None if before < 0 else _boxed(text, before + len(BOX), place, question)
+            if (
+                other
+                and BESIDE.search(text, other.end, place)
+                and not SENTENCE_END.search(text, before, place)
+            ):
+                repeated = text[number.end : end].rstrip().rpartition("\n")[2].strip()
+                number = number if repeated == text[number.start : number.end] else other
+            return _stated(number, "in the last box")
     return None
 
 
@@ -173,25 +182,6 @@ def _boxed(text: str, inside: int, end: int, question: str) -> WrittenNumber | N
                 return WrittenNumber(text[inside + 1 : close].strip(), inside + 1, close)
         return stated_number(text, inside + 1, close, question)
     return _direct(text, inside, min(end, inside + 40), question)
-
-
-def _box_beside(
-    text: str, place: int, number: WrittenNumber, start: int, end: int, question: str
-) -> WrittenNumber | None:
-    """Return the box before this one if both give one amount in two units, else None.
-
-    "4 minutes or 0.067 hours", both boxed: the first counts, unless the last line repeats this one.
-    """
-    before = text.rfind(BOX, max(start, place - 120), place)
-    other = None if before < 0 else _boxed(text, before + len(BOX), place, question)
-    if (
-        other is None
-        or not BESIDE.search(text, other.end, place)
-        or SENTENCE_END.search(text, before, place)
-    ):
-        return None
-    repeated = text[number.end : end].rstrip().rpartition("\n")[2].strip()
-    return number if repeated == text[number.start : number.end] else other
 
 
 def _in_tag(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
@@ -212,32 +202,23 @@ def _in_tag(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
 
 
 def _behind_answer(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
-    last: ExtractedAnswer | None = None
-    for marker in ("nswer", "NSWER"):
-        for place in _places(text, marker, start if last is None else last.start, end):
-            statement = _announced(text, place, end, question)
-            if statement is not None:
-                last = statement
-                break
-    return last
-
-
-def _announced(text: str, place: int, end: int, question: str) -> ExtractedAnswer | None:
-    """Return the answer that the word "answer" at a place introduces."""
-    cue = ANSWER.match(text, place, end)
-    if cue is None:
-        return None
-    stop = min(end, cue.end() + REACH)
-    option = OPTION.match(text, cue.end(), stop)
-    begin = cue.end() if option is None else option.end()
-    number = _direct(text, begin, stop, question)
-    if number is not None:
-        is_list = "\n" in text[place : number.start] and ITEM.match(text, number.end, end)
-        return None if is_list else _stated(number, "after the last 'answer'")
-    if cue["verb"].strip(" *_\"'`\t\n") in NO_VERBS:
-        return None
-    number = stated_number(text, begin, _sentence_end(text, begin, stop), question)
-    return None if number is None else _stated(number, "in the sentence of the last 'answer is'")
+    places = (*_places(text, "nswer", start, end), *_places(text, "NSWER", start, end))
+    for place in sorted(places, reverse=True):
+        cue = ANSWER.match(text, place, end)
+        if cue is None:
+            continue
+        stop = min(end, cue.end() + REACH)
+        option = OPTION.match(text, cue.end(), stop)
+        begin = cue.end() if option is None else option.end()
+        number = _direct(text, begin, stop, question)
+        if number is not None:
+            if "\n" not in text[place : number.start] or not ITEM.match(text, number.end, end):
+                return _stated(number, "after the last 'answer'")
+        elif cue["verb"].strip(" *_\"'`\t\n") not in NO_VERBS:
+            number = stated_number(text, begin, _sentence_end(text, begin, stop), question)
+            if number is not None:
+                return _stated(number, "in the sentence of the last 'answer is'")
+    return None
 
 
 def _behind_pattern(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
