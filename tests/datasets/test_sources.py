@@ -11,8 +11,14 @@ import pytest
 
 from gradeschool import Problem, load_dataset
 from gradeschool.datasets.files import SOURCES
-from gradeschool.datasets.load import critic_problem, labelled_steps
-from gradeschool.datasets.platinum import LABELS, REMOVED, REVISED, platinum_changes
+from gradeschool.datasets.load import (
+    LABELS,
+    REMOVED,
+    REVISED,
+    critic_problem,
+    labelled_steps,
+    platinum_changes,
+)
 from gradeschool.errors import DataError, InputError
 from gradeschool.formats.samples import Reference
 from gradeschool.scoring.matching import Matcher

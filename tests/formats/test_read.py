@@ -14,6 +14,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import to_line
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions, Reference, Sample
+from gradeschool.formats.values import read_object
 from tests.support.files import jsonl
 
 
@@ -264,3 +265,13 @@ def test_a_row_with_too_many_texts_is_a_fault(tmp_path: Path) -> None:
         *[False] * 3,
         True,
     ]
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", "", "[" * 100_000, "\udcff"])
+def test_what_is_no_object_is_an_error_with_the_advice(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text, errors="surrogateescape")
+    with pytest.raises(InputError, match=r"run\.json' cannot be read .*; copy it again"):
+        read_object(path, "copy it again")
+    path.write_text('{"seed": 0}')
+    assert read_object(path, "") == {"seed": 0}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gradeschool import Problem, get_scorer
 from gradeschool.answers.failures import is_right
-from gradeschool.datasets.platinum import platinum_changes
+from gradeschool.datasets.load import platinum_changes
 from gradeschool.scoring.causes import Side, explain_verdict, read_text
 from tests.support.command import Command
 from tests.support.files import jsonl

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from gradeschool.datasets import load, platinum
+from gradeschool.datasets import load
 from gradeschool.datasets.files import SOURCES
 from gradeschool.protocols.registry import all_protocols
 
@@ -56,7 +56,7 @@ UNITS = ("boxes", "crates", "drawers", "bags", "baskets", "shelves")
 EXEMPLARS = Path(load.__file__).parent / "sample" / "exemplars.jsonl"
 COMPLETIONS = 700  # per file; "tora" answers every problem
 
-OFFICIAL, LOADER, SHA256 = dict(SOURCES), load._load_source, platinum.OFFICIAL_SHA256
+OFFICIAL, LOADER, SHA256 = dict(SOURCES), load._load_source, load.OFFICIAL_SHA256
 
 FILES = (
     *("gsm8k/test.jsonl", "gsm8k/train.jsonl", "gsm8k/test_socratic.jsonl"),
@@ -223,7 +223,7 @@ def installed(folder: Path) -> Iterator[None]:
         for name, source in sources.items():
             patch.setitem(SOURCES, name, source)
         patch.setattr(load, "_load_source", lru_cache(8)(LOADER.__wrapped__))
-        patch.setattr(platinum, "OFFICIAL_SHA256", hashlib.sha256(text.encode()).hexdigest())
+        patch.setattr(load, "OFFICIAL_SHA256", hashlib.sha256(text.encode()).hexdigest())
         yield
 
 
@@ -246,7 +246,7 @@ def remove(patch: pytest.MonkeyPatch) -> None:
     for name, source in OFFICIAL.items():
         patch.setitem(SOURCES, name, source)
     patch.setattr(load, "_load_source", LOADER)
-    patch.setattr(platinum, "OFFICIAL_SHA256", SHA256)
+    patch.setattr(load, "OFFICIAL_SHA256", SHA256)
 
 
 def digest(path: Path) -> str:

@@ -60,7 +60,7 @@ def compare_command(
 
     Example: gradeschool compare runs/build-124 --gate runs/build-123
     """
-    from gradeschool.formats.settings import mapping
+    from gradeschool.formats.values import mapping
     from gradeschool.reports.terminal import print_comparison
     from gradeschool.scoring.compare import (
         check,
@@ -173,7 +173,7 @@ def _check_pair(first: SourceRun, other: SourceRun, is_gate: bool) -> None:
 
     Raises InputError for a gate if they record other prompts.
     """
-    from gradeschool.formats.settings import mapping
+    from gradeschool.formats.values import mapping
 
     facts, seeds = [], []
     for run in (first, other):

@@ -103,7 +103,7 @@ def profile_command(
             sys.exit(status)
         runs, dataset = tuple(str(work.folder) for work in jobs), None
 
-    from gradeschool.formats.settings import mapping
+    from gradeschool.formats.values import mapping
     from gradeschool.reports.pages import axis_over, render, save_page
     from gradeschool.reports.terminal import print_profile
     from gradeschool.scoring import profile as profiling

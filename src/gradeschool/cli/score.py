@@ -61,7 +61,7 @@ def score_command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
-    from gradeschool.datasets.platinum import platinum_changes
+    from gradeschool.datasets.load import platinum_changes
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.process import cores
     from gradeschool.protocols.registry import all_scorers, get_vote

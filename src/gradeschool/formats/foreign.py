@@ -21,27 +21,20 @@ import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
-from gradeschool.completion import Prompt
+from gradeschool.completion import Message, Prompt
 from gradeschool.errors import InputError, require_packages
-from gradeschool.formats import settings
-from gradeschool.formats.settings import (
-    RecordedRequest,
-    RecordedSettings,
-    base_address,
-    mapping,
-    messages_prompt,
-    read_object,
-    recorded,
-)
 from gradeschool.formats.tables import Row, parse_list, read_rows
 from gradeschool.formats.values import (
     first_given,
     is_response,
+    mapping,
     message_of,
     parse_flag,
+    read_object,
     shown,
     text_of,
 )
@@ -69,6 +62,62 @@ MATCH_SCORERS = (
     ((0, 3, 221), "inspect/match-numeric@0.3.221-0.3.252"),
     ((0,), "inspect/match-numeric@<=0.3.220"),
 )
+# The settings, in display order, under the same names for all formats.
+SETTINGS = (
+    *("model", "answered by", "address", "engine", "versions", "precision", "KV cache"),
+    *("flash attention", "protocol", "prompt form", "system message", "prompt"),
+    *("few-shot source", "few-shot examples", "chat template", "BOS token", "prompt tokens"),
+    *("options of the model", "temperature", "top-p", "seed", "stop strings", "max tokens"),
+    *("samples per problem", "dataset", "dataset SHA-256", "labels", "scorer"),
+)
+
+
+class RecordedRequest(NamedTuple):
+    """The request for one completion; fields that are not recorded are None."""
+
+    prompt: Prompt | None = None
+    prompt_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSettings:
+    """The settings recorded in a file of results.
+
+    kind: the format, in words. values: by the names in SETTINGS; settings that are not recorded are
+    missing. requests: by the row of the completion. scorer: the name of the scorer behind the
+    published number, "" if the file does not say.
+    """
+
+    kind: str
+    values: Mapping[str, Any]
+    requests: Mapping[int, RecordedRequest] = field(default_factory=dict)
+    scorer: str = ""
+
+
+def base_address(url: object) -> str | None:
+    """Return a server's address without the route that tools append."""
+    if not isinstance(url, str) or not url:
+        return None
+    return url.removesuffix("/").removesuffix("/chat/completions").removesuffix("/completions")
+
+
+def recorded(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are not None; None means not recorded."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def messages_prompt(value: object) -> Prompt | None:
+    """Return the prompt in a JSON list of {"role", "content"}, None for any other value."""
+    if not isinstance(value, list) or not value:
+        return None
+    turns = []
+    for turn in value:
+        content = text_of(mapping(turn).get("content"))
+        role = mapping(turn).get("role")
+        if content is None or not isinstance(role, str):
+            return None
+        turns.append(Message(role, content))
+    return Prompt(messages=tuple(turns))
 
 
 # OpenAI's Batch API
@@ -278,13 +327,13 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
     until = generation.get("until")
     values = {
         **_run_settings(_results_beside(path), task),
-        settings.TEMPERATURE: 0.0
+        "temperature": 0.0
         if generation.get("do_sample") is False
         else generation.get("temperature"),
-        settings.TOP_P: generation.get("top_p"),
-        settings.STOP: [until] if isinstance(until, str) else until,
-        settings.LIMIT: generation.get("max_gen_toks") or generation.get("max_tokens"),
-        settings.SEED: generation.get("seed"),
+        "top-p": generation.get("top_p"),
+        "stop strings": [until] if isinstance(until, str) else until,
+        "max tokens": generation.get("max_gen_toks") or generation.get("max_tokens"),
+        "seed": generation.get("seed"),
     }
     scorer = scorer if scorer in all_scorers() else ""
     return RecordedSettings("lm-eval samples", recorded(values), requests, scorer)
@@ -334,20 +383,20 @@ def _run_settings(results: Mapping[str, Any], task: str) -> dict[str, Any]:
     shots = mapping(options.get("fewshot_config")).get("split") or options.get("fewshot_split")
     revision = mapping(options.get("dataset_kwargs")).get("revision")
     return {
-        settings.MODEL: results.get("model_name"),
-        settings.ADDRESS: base_address(model.get("base_url")),
-        settings.ENGINE: " ".join(engine),
-        settings.VERSIONS: ", ".join(versions) or None,
-        settings.PRECISION: model.get("dtype"),
-        settings.PROTOCOL: f"lm-eval {task}, version {mapping(results.get('versions')).get(task)}",
-        settings.SYSTEM: results.get("system_instruction") or "none",
-        settings.SHOTS: shots or options.get("training_split"),
-        settings.SHOT_COUNT: mapping(results.get("n-shot")).get(task),
-        settings.TEMPLATE: results.get("chat_template_sha") or "none",
-        settings.BOS: model.get("add_bos_token"),
-        settings.SAMPLES: options.get("repeats"),
-        settings.DATASET: " ".join(dataset) or None,
-        settings.DIGEST: f"revision {revision}" if revision else None,
+        "model": results.get("model_name"),
+        "address": base_address(model.get("base_url")),
+        "engine": " ".join(engine),
+        "versions": ", ".join(versions) or None,
+        "precision": model.get("dtype"),
+        "protocol": f"lm-eval {task}, version {mapping(results.get('versions')).get(task)}",
+        "system message": results.get("system_instruction") or "none",
+        "few-shot source": shots or options.get("training_split"),
+        "few-shot examples": mapping(results.get("n-shot")).get(task),
+        "chat template": results.get("chat_template_sha") or "none",
+        "BOS token": model.get("add_bos_token"),
+        "samples per problem": options.get("repeats"),
+        "dataset": " ".join(dataset) or None,
+        "dataset SHA-256": f"revision {revision}" if revision else None,
     }
 
 
@@ -476,18 +525,18 @@ def inspect_settings(path: Path) -> RecordedSettings:
     shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
     task = spec.get("task")
     values = {
-        settings.MODEL: spec.get("model"),
-        settings.ADDRESS: base_address(spec.get("model_base_url")),
-        settings.VERSIONS: f"inspect_ai {version}" if version else None,
-        settings.PROTOCOL: f"inspect {task}{f' ({shown})' if shown else ''}" if task else None,
-        settings.SHOT_COUNT: arguments.get("fewshot"),
-        settings.SAMPLES: mapping(spec.get("config")).get("epochs"),
-        settings.DATASET: dataset.get("location") or dataset.get("name"),
-        settings.TEMPERATURE: config.get("temperature"),
-        settings.TOP_P: config.get("top_p"),
-        settings.SEED: config.get("seed"),
-        settings.STOP: config.get("stop_seqs"),
-        settings.LIMIT: config.get("max_tokens"),
+        "model": spec.get("model"),
+        "address": base_address(spec.get("model_base_url")),
+        "versions": f"inspect_ai {version}" if version else None,
+        "protocol": f"inspect {task}{f' ({shown})' if shown else ''}" if task else None,
+        "few-shot examples": arguments.get("fewshot"),
+        "samples per problem": mapping(spec.get("config")).get("epochs"),
+        "dataset": dataset.get("location") or dataset.get("name"),
+        "temperature": config.get("temperature"),
+        "top-p": config.get("top_p"),
+        "seed": config.get("seed"),
+        "stop strings": config.get("stop_seqs"),
+        "max tokens": config.get("max_tokens"),
     }
     scorers = spec.get("scorers")
     first = mapping(scorers[0]) if isinstance(scorers, list) and scorers else {}

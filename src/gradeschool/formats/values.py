@@ -1,7 +1,8 @@
-"""Reads the values in the cells of tables: completions, questions, ids, flags, failures."""
+"""Reads the values of JSON and of cells: completions, questions, ids, flags, failures."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.answers.numbers import normalize
+from gradeschool.errors import InputError
 from gradeschool.formats.samples import UNNUMBERED, WHOLE
 from gradeschool.scorer import clip
 
@@ -53,6 +55,23 @@ FAILURE_NAMES = re.compile(
     r"|\bapi\b|request failed|failed to generate|error generating",
     re.I,
 )
+UNKNOWN = "unknown"  # a value that an engine does not report
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return a JSON value if it is an object, else an empty object."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def read_object(path: Path, advice: str) -> dict[str, Any]:
+    """Return the JSON object in a file; raises InputError, with the advice, if there is none."""
+    try:
+        fields = json.loads(path.read_bytes())
+        if not isinstance(fields, dict):
+            raise ValueError("it is not an object")
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{str(path)!r} cannot be read ({error}); {advice}") from error
+    return fields
 
 
 @cache

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from gradeschool.errors import FatalModelError, ModelError, TransientError
-from gradeschool.formats.settings import mapping
-from gradeschool.formats.values import text_of
+from gradeschool.formats.values import mapping, text_of
 from gradeschool.models.base import Model
 from gradeschool.models.endpoint import (
     LOCAL_HOSTS,

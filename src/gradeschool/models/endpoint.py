@@ -16,7 +16,7 @@ from aiohttp.client_proto import ResponseHandler
 from gradeschool.calculator import CLOSE, OPEN, annotation_end
 from gradeschool.completion import REMEDIES, Finish, Prompt, Usage
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
-from gradeschool.formats.settings import UNKNOWN
+from gradeschool.formats.values import UNKNOWN
 from gradeschool.masking import masked, register_key, shown_address
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.models.openai_api import (

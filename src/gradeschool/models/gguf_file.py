@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from gradeschool.errors import InputError, require_packages
-from gradeschool.formats.settings import read_object
+from gradeschool.formats.values import read_object
 
 ARCHITECTURE = "llama"
 TOKENIZER_MODEL = "gpt2"

@@ -18,8 +18,7 @@ from gradeschool.completion import (
     finish_of,
 )
 from gradeschool.errors import FatalModelError, ModelError, TransientError
-from gradeschool.formats.settings import mapping
-from gradeschool.formats.values import service_failure
+from gradeschool.formats.values import mapping, service_failure
 from gradeschool.masking import masked, masked_values, shown_address
 from gradeschool.models.base import Reply, Request
 from gradeschool.problem import MARKER

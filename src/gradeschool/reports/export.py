@@ -23,10 +23,10 @@ from gradeschool.completion import Prompt
 from gradeschool.datasets.files import ALIASES, OWN_PROBLEMS, SOURCES
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, TransientError, require_packages
-from gradeschool.formats.foreign import PROVIDER
+from gradeschool.formats.foreign import PROVIDER, recorded
 from gradeschool.formats.own_run import completions_file, planned_samples, slug
 from gradeschool.formats.samples import Sample
-from gradeschool.formats.settings import mapping, recorded
+from gradeschool.formats.values import mapping
 from gradeschool.masking import masked, register_secret
 from gradeschool.percentages import count
 from gradeschool.problem import Problem

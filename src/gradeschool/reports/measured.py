@@ -10,7 +10,7 @@ from typing import Any
 from gradeschool.completion import Decoding
 from gradeschool.datasets.files import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.errors import InputError
-from gradeschool.formats.settings import mapping
+from gradeschool.formats.values import mapping
 from gradeschool.percentages import count, percent
 from gradeschool.protocol import Protocol, overrides, shown_change
 from gradeschool.runs.job import recorded_protocol

@@ -32,7 +32,7 @@ from gradeschool.formats.own_run import (
 )
 from gradeschool.formats.read import completions_of
 from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.formats.settings import mapping
+from gradeschool.formats.values import mapping
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.reports.measured import (

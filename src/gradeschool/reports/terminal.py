@@ -11,7 +11,7 @@ from rich.console import Console, OverflowMethod
 from rich.table import Table
 
 from gradeschool.answers.regions import FORM_NAMES
-from gradeschool.formats.settings import mapping
+from gradeschool.formats.values import mapping
 from gradeschool.percentages import (
     accuracy_words,
     aligned,

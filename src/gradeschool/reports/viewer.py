@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.samples import ReadOptions
-from gradeschool.formats.settings import mapping
+from gradeschool.formats.values import mapping
 from gradeschool.percentages import bounds
 from gradeschool.reports.measured import changed_settings
 from gradeschool.reports.pages import render

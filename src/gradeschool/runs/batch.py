@@ -18,8 +18,8 @@ import aiohttp
 from gradeschool.atomic import PREFIX, write_file, write_json
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.formats.own_run import BATCH_FILES, read_json
-from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import parse_line
+from gradeschool.formats.values import mapping
 from gradeschool.masking import masked_values
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.endpoint import Endpoint, with_retries

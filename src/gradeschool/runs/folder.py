@@ -12,7 +12,7 @@ from typing import Any
 from gradeschool.completion import Completion
 from gradeschool.errors import InputError, MissingExtraError, StoreError
 from gradeschool.formats import own_run
-from gradeschool.formats.settings import mapping
+from gradeschool.formats.values import mapping
 from gradeschool.percentages import accuracy_words, bounds, count
 from gradeschool.runs.job import SCHEMA, RunPlan, differing, facts_of, recorded_plan, request_key
 

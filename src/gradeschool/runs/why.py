@@ -22,12 +22,16 @@ from gradeschool.answers.regions import committed_region, is_truncated
 from gradeschool.completion import IN_THINKING, Finish, Prompt, cut_at, empty_cause
 from gradeschool.datasets.files import ALIASES
 from gradeschool.errors import InputError
-from gradeschool.formats import settings as names
 from gradeschool.formats.foreign import (
+    SETTINGS,
+    RecordedRequest,
+    RecordedSettings,
+    base_address,
     inspect_settings,
     is_inspect,
     is_lm_eval,
     lm_eval_settings,
+    recorded,
 )
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
@@ -36,14 +40,8 @@ from gradeschool.formats.own_run import (
     scorer_of,
 )
 from gradeschool.formats.samples import Sample
-from gradeschool.formats.settings import (
-    RecordedRequest,
-    RecordedSettings,
-    base_address,
-    mapping,
-    recorded,
-)
 from gradeschool.formats.tables import read_rows, read_whole
+from gradeschool.formats.values import UNKNOWN, mapping
 from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
 from gradeschool.runs.job import recorded_prompts, recorded_protocol
@@ -80,16 +78,16 @@ DOCTOR = "gradeschool doctor URL -p PROTOCOL"
 SET, LABELS, SCORER = "problems", "labels", "scorer"
 STOP, LIMIT, PROMPTS, TEXTS = "stop strings", "truncation", "prompts", "other texts"
 EXPLAINED_BY = {
-    SET: (names.DATASET, names.SAMPLES),
-    LABELS: (names.LABELS, names.DATASET, names.DIGEST),
-    SCORER: (names.SCORER,),
-    STOP: (names.STOP,),
-    LIMIT: (names.LIMIT,),
-    PROMPTS: (names.PROTOCOL, names.SYSTEM, names.FORM, names.SHOTS, names.SHOT_COUNT,
-              names.TEMPLATE),
-    TEXTS: (names.PRECISION, names.ENGINE, names.KV_CACHE, names.FLASH_ATTENTION,
-            names.TEMPERATURE, names.SEED, names.TEMPLATE, names.BOS, names.TOP_P, names.MODEL,
-            names.ANSWERED_BY, names.OPTIONS, names.VERSIONS, names.ADDRESS),
+    SET: ("dataset", "samples per problem"),
+    LABELS: ("labels", "dataset", "dataset SHA-256"),
+    SCORER: ("scorer",),
+    STOP: ("stop strings",),
+    LIMIT: ("max tokens",),
+    PROMPTS: ("protocol", "system message", "prompt form", "few-shot source", "few-shot examples",
+              "chat template"),
+    TEXTS: ("precision", "engine", "KV cache", "flash attention",
+            "temperature", "seed", "chat template", "BOS token", "top-p", "model",
+            "answered by", "options of the model", "versions", "address"),
 }  # fmt: skip
 
 
@@ -301,22 +299,22 @@ def read_settings(chosen: SourceRun) -> RecordedSettings:
         record = lm_eval_settings(path)
     else:
         models = sorted({sample.model for sample in run.samples if sample.model})
-        values = recorded({names.MODEL: ", ".join(models) or None})
+        values = recorded({"model": ", ".join(models) or None})
         record = RecordedSettings("recorded completions", values)
     derived: dict[str, Any] = {}
     if counts := Counter(sample.problem.id for sample in run.samples if sample.problem):
-        derived[names.SAMPLES] = Counter(counts.values()).most_common(1)[0][0]
+        derived["samples per problem"] = Counter(counts.values()).most_common(1)[0][0]
     prompts = [request.prompt for request in record.requests.values() if request.prompt is not None]
     if prompts:
         forms = {"chat messages" if prompt.is_chat else "one text" for prompt in prompts}
         systems = {turn.content for prompt in prompts for turn in prompt.messages[:1]
                    if turn.role == "system"} or {"none"}  # fmt: skip
-        derived[names.FORM] = " and ".join(sorted(forms))
+        derived["prompt form"] = " and ".join(sorted(forms))
         several = f"{len(systems)} different ones"
-        derived[names.SYSTEM] = several if len(systems) > 1 else next(iter(systems))
+        derived["system message"] = several if len(systems) > 1 else next(iter(systems))
     values = {**derived, **record.values}
-    if prompts and values[names.SYSTEM] == "none":
-        values[names.SYSTEM] = derived[names.SYSTEM]
+    if prompts and values["system message"] == "none":
+        values["system message"] = derived["system message"]
     return RecordedSettings(record.kind, values, record.requests, record.scorer)
 
 
@@ -344,28 +342,29 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
     }
     model, _, address = str(manifest.get("model") or "").partition(" at ")
     name = protocol.get("name")
-    known = {key: value for key, value in engine.items() if value != names.UNKNOWN}
+    known = {key: value for key, value in engine.items() if value != UNKNOWN}
     values = {
-        names.MODEL: model or None,
-        names.ANSWERED_BY: sorted({each.model for _, each in stored} - {""}) or None,
-        names.ADDRESS: base_address(address.partition(" with ")[0]),
-        names.ENGINE: engine.get("engine"),
-        names.VERSIONS: engine.get("version"),
-        names.PRECISION: engine.get("precision"),
-        names.KV_CACHE: known.get("kv_cache"),
-        names.FLASH_ATTENTION: known.get("flash_attention"),
-        names.PROTOCOL: f"{name} {protocol.get('digest')}" if name else None,
-        names.SHOTS: f"{shots['name']} {str(shots['sha256'])[:12]}" if shots else "none",
-        names.SHOT_COUNT: shot_count,
-        names.OPTIONS: ", ".join(f"{name} {value}" for name, value in options.items()) or "none",
-        names.TEMPERATURE: decoding.get("temperature"),
-        names.TOP_P: decoding.get("top_p"),
-        names.SEED: "none" if decoding.get("seed") is None else decoding.get("seed"),
-        names.STOP: decoding.get("stop"),
-        names.LIMIT: decoding.get("max_tokens"),
-        names.SAMPLES: manifest.get("samples"),
-        names.DATASET: dataset.get("name"),
-        names.DIGEST: dataset.get("sha256"),
+        "model": model or None,
+        "answered by": sorted({each.model for _, each in stored} - {""}) or None,
+        "address": base_address(address.partition(" with ")[0]),
+        "engine": engine.get("engine"),
+        "versions": engine.get("version"),
+        "precision": engine.get("precision"),
+        "KV cache": known.get("kv_cache"),
+        "flash attention": known.get("flash_attention"),
+        "protocol": f"{name} {protocol.get('digest')}" if name else None,
+        "few-shot source": f"{shots['name']} {str(shots['sha256'])[:12]}" if shots else "none",
+        "few-shot examples": shot_count,
+        "options of the model": ", ".join(f"{name} {value}" for name, value in options.items())
+        or "none",
+        "temperature": decoding.get("temperature"),
+        "top-p": decoding.get("top_p"),
+        "seed": "none" if decoding.get("seed") is None else decoding.get("seed"),
+        "stop strings": decoding.get("stop"),
+        "max tokens": decoding.get("max_tokens"),
+        "samples per problem": manifest.get("samples"),
+        "dataset": dataset.get("name"),
+        "dataset SHA-256": dataset.get("sha256"),
     }
     return RecordedSettings("run folder", recorded(values), requests, scorer_of(manifest) or "")
 
@@ -428,9 +427,9 @@ def explain_difference(
     lone = sum(len(run.samples) for run in runs) - 2 * judged
     points, changed = {SET: rest, **points}, {SET: lone, **changed}
     settings, known = [], {}
-    for name in names.SETTINGS:
+    for name in SETTINGS:
         first, second = (record.values.get(name) for record in records)
-        if name == names.SCORER:
+        if name == "scorer":
             first, second = (scorer.name for scorer in scorers)
         if first != second:
             settings.append((name, first, second))
@@ -458,8 +457,8 @@ def _points_of_changes(
     judges: tuple[ScorerSet, ScorerSet],
 ) -> tuple[dict[str, float], dict[str, int], int]:
     """Return the points of each change and its completions; the number of pairs judged for it."""
-    stops = [tuple(record.values.get(names.STOP) or ()) for record in records]
-    limits = [record.values.get(names.LIMIT) for record in records]
+    stops = [tuple(record.values.get("stop strings") or ()) for record in records]
+    limits = [record.values.get("max tokens") for record in records]
     same_limit = limits[0] is not None and limits[0] == limits[1]
     order = (LABELS, SCORER, STOP, LIMIT, PROMPTS, TEXTS)
     gained, changed, judged = Counter[str](), Counter[str](), 0

@@ -24,8 +24,7 @@ from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.completion import empty_cause
 from gradeschool.datasets.files import OWN_PROBLEMS
-from gradeschool.datasets.load import load_dataset
-from gradeschool.datasets.platinum import LabelChanges, label_changes
+from gradeschool.datasets.load import LabelChanges, label_changes, load_dataset
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.scorer import ReturnedScore, clip

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gradeschool.datasets.platinum import LabelChanges
+from gradeschool.datasets.load import LabelChanges
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.samples import UNNAMED
 from gradeschool.formats.tables import Row, parse_line

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.answers.regions import FORM_NAMES, Marks, committed_region, is_truncated
 from gradeschool.atomic import replacing, require_new, writing_output
-from gradeschool.datasets.platinum import LabelChanges, label_changes
+from gradeschool.datasets.load import LabelChanges, label_changes
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.read import run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample

@@ -29,7 +29,7 @@ from gradeschool.formats.read import (
     run_of_unnamed,
 )
 from gradeschool.formats.samples import UNNAMED, ReadOptions, Sample
-from gradeschool.formats.settings import mapping
+from gradeschool.formats.values import mapping
 from gradeschool.percentages import count
 from gradeschool.scoring.checks import AlikeTexts, Checks
 from gradeschool.scoring.matching import Matcher, begin_with_prompts

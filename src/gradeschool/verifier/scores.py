@@ -21,7 +21,7 @@ from urllib.request import urlopen
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import ScoreRow, append_scores, read_json, read_scores, scores_path
-from gradeschool.formats.settings import mapping
+from gradeschool.formats.values import mapping
 from gradeschool.models.choose import choose_model, find_server
 from gradeschool.models.gguf_file import VERIFIER_FILE
 from gradeschool.models.llama_cpp import TINY, TINY_FILE, TINY_VERIFIER, gguf_digest

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from gradeschool.datasets.load import NO_ERROR, LabelledSteps, labelled_steps, load_step_labels
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, stored_completions
-from gradeschool.formats.settings import mapping
 from gradeschool.formats.tables import read_rows
+from gradeschool.formats.values import mapping
 from gradeschool.percentages import count
 from gradeschool.protocols.processbench import majority
 from gradeschool.scoring.statistics import bootstrap
