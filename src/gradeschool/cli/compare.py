@@ -62,15 +62,7 @@ def compare_command(
     """
     from gradeschool.formats.values import mapping
     from gradeschool.reports.terminal import print_comparison
-    from gradeschool.scoring.compare import (
-        check,
-        compare,
-        compare_unpaired,
-        gate,
-        left_out_text,
-        outcomes_of,
-        shared_by_all,
-    )
+    from gradeschool.scoring import compare as comparing
     from gradeschool.scoring.samples import file_ids
     from gradeschool.scoring.sources import choose_runs
     from gradeschool.scoring.table import ScoredTable
@@ -106,36 +98,29 @@ def compare_command(
     if len(protocols) > 1:
         cli.warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
-    outcomes = [outcomes_of(ScoredTable(run.run, [applied])) for run in chosen]
+    outcomes = [comparing.outcomes_of(ScoredTable(run.run, [applied])) for run in chosen]
     if common:
         for outcome in outcomes:
             if outcome.unjudged_problems:
-                cli.warn(left_out_text(outcome.run, outcome.unjudged_problems))
-        outcomes = shared_by_all(outcomes)
+                cli.warn(comparing.left_out_text(outcome.run, outcome.unjudged_problems))
+        outcomes = comparing.shared_by_all(outcomes)
     shared = common or good is not None  # the gate counts failed samples itself
-    comparisons = compare_unpaired(outcomes) if unpaired else compare(outcomes, shared)
+    comparisons = (
+        comparing.compare_unpaired(outcomes) if unpaired else comparing.compare(outcomes, shared)
+    )
     left_out = {id for comparison in comparisons for id in comparison.left_out}
     for outcome in [] if shared else outcomes:
         if ids := [id for id in outcome.unjudged_problems if id in left_out]:
-            cli.warn(left_out_text(outcome.run, ids))
-    thresholds = check(outcomes, comparisons, at_least, margin if reference is not None else None)
+            cli.warn(comparing.left_out_text(outcome.run, ids))
+    thresholds = comparing.check(
+        outcomes, comparisons, at_least, margin if reference is not None else None
+    )
     if good is not None:
-        thresholds += gate(outcomes, comparisons, margin, max_failures or 0)
+        thresholds += comparing.gate(outcomes, comparisons, margin, max_failures or 0)
     if as_json:
-        rows = [
-            {
-                "run": outcome.run,
-                "problems": len(outcome.tallies),
-                "accuracy": None if outcome.share.bounds else outcome.share.accuracy,
-                **({"accuracy_bounds": outcome.share.bounds} if outcome.share.bounds else {}),
-                "ci95": list(outcome.share.interval),
-                "errors": outcome.failed_samples,
-            }
-            for outcome in outcomes
-        ]
         cli.print_json({
             "scorer": applied.name,
-            "runs": rows,
+            "runs": [run.as_json() | {"errors": run.failed_samples} for run in outcomes],
             "comparisons": [comparison.as_json() for comparison in comparisons],
             "thresholds": [threshold._asdict() for threshold in thresholds],
         })  # fmt: skip

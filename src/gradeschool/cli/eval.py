@@ -12,7 +12,7 @@ import click
 
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, FiniteRange, option, switch
-from gradeschool.percentages import bounds, count, percent
+from gradeschool.percentages import count, percent
 from gradeschool.reports.printable import quoted, say
 from gradeschool.scorer import DEFAULT_SCORER
 
@@ -354,32 +354,17 @@ def _remarks(evaluation: Evaluation, manifest: dict[str, Any]) -> list[str]:
     """Return the remarks on a run: cut texts, the judge, the looks of --until."""
     from gradeschool.formats.own_run import cut_by_server, stored_completions
     from gradeschool.reports.measured import truncation_advice
+    from gradeschool.reports.pages import fill
+    from gradeschool.runs.evaluate import is_narrow
 
-    texts, results = [], evaluation.results
-    if (forms := evaluation.score.forms) is not None:
+    results, forms, advice = evaluation.results, evaluation.score.forms, ""
+    if forms is not None:
         stored = stored_completions(evaluation.folder).values() if forms.truncated else ()
-        texts.append(truncation_advice(manifest, forms, cut_by_server(manifest, stored)))
-    if (judge := results.get("judge")) is not None:
-        verdicts = ", ".join(f"{judge[key]} {key.replace('_', ' ')}"
-                             for key in ("correct", "wrong", "no_answer", "error"))  # fmt: skip
-        text = (
-            f"{judge['scorer']} was asked about {judge['asked']} of {judge['of']} completions, in "
-            f"which the extractor reads no answer or guesses: {verdicts}; no other figure has these"
-        )
-        if judge["failed"]:
-            text += f"; {judge['failed']} of its requests failed, the same command sends them again"
-        texts.append(f"{text}; it stopped: {judge['stopped']}" if "stopped" in judge else text)
-    if (look := results.get("until")) is not None:
-        from gradeschool.runs.evaluate import is_narrow
-
-        *_, all_problems = looks = look["looks"]
-        texts.append(
-            f"--until {look['points']:g}: {'stopped' if is_narrow(look) else 'not reached'} after "
-            f"{look['problems']:,} of {all_problems:,} problems in random order; the interval that "
-            f"holds at all {count(len(looks), 'look')} together is "
-            f"{bounds(look['interval'], between=' to ')}"
-        )
-    return [text for text in texts if text]
+        advice = truncation_advice(manifest, forms, cut_by_server(manifest, stored))
+    values = {"advice": advice, "judge": results.get("judge"), "until": results.get("until")}
+    if not any(values.values()):
+        return []
+    return fill("remarks.txt", **values, is_narrow=is_narrow).splitlines()
 
 
 def _print_json(finished: Finished) -> None:

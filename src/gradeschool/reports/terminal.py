@@ -330,7 +330,8 @@ def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
     ]
     for run in runs:
         manifest, whole = run.manifest, run.answered == run.planned
-        described = (_name(manifest.get(field)) for field in ("protocol", "dataset"))
+        described = (str(mapping(manifest.get(field)).get("name", "?"))
+                     for field in ("protocol", "dataset"))  # fmt: skip
         rows.append((
             (str(run.folder), str(manifest.get("model")), *described),
             (
@@ -345,22 +346,18 @@ def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
 
 def print_run(run: RunSummary, console: Console) -> None:
     """Print a run's description and figures, one fact per line."""
-    from gradeschool.reports.measured import changed_settings, engine_words
+    from gradeschool.reports.measured import measured
 
     manifest, results, earlier = run.manifest, run.results or {}, run.earlier_samples
     of_earlier = "" if earlier is None else f"of {count(earlier, 'sample')}"
-    protocol = manifest.get("protocol")
     decoding = ", ".join(f"no {name}" if value in (None, []) else f"{name} {value}"
                          for name, value in mapping(manifest.get("decoding")).items())  # fmt: skip
     facts: dict[str, Any] = {
         "folder": run.folder,
-        "model": manifest.get("model"),
+        **dict(measured(manifest)),
+        "digest": mapping(manifest.get("protocol")).get("digest"),
         "answered by": run.other_models,
-        "protocol": f"{_name(protocol)} ({mapping(protocol).get('digest')})",
-        "dataset": _name(manifest.get("dataset")),
         "decoding": decoding,
-        "changed": ", ".join(changed_settings(manifest)),
-        "engine": engine_words(manifest),
         "created": manifest.get("created"),
         "updated": manifest.get("updated"),
         "samples": f"{manifest.get('problems')} problems x {manifest.get('samples')}: "
@@ -382,10 +379,6 @@ def print_run(run: RunSummary, console: Console) -> None:
 
 def _accuracy(figures: Mapping[str, Any]) -> str:
     return accuracy_words(figures["accuracy"], figures.get("accuracy_bounds"))
-
-
-def _name(fields: Any) -> str:
-    return str(fields.get("name")) if isinstance(fields, Mapping) else "?"
 
 
 def print_leaderboard(
@@ -412,7 +405,6 @@ def print_leaderboard(
 
 # Comparisons and profiles
 
-SHOWN = 12  # number of ids of flipped problems
 WIDTH = 48  # of a run's name
 
 
@@ -427,6 +419,8 @@ def print_comparison(
 
     ids: the file's own of problems that it brings.
     """
+    from gradeschool.reports.pages import fill
+
     heads = ("problems", "accuracy", "95 % interval", "errors\nleft out")
     table, sizes = simple_table(["run"], heads, fold_numbers=False), set()
     for run in outcomes:
@@ -455,24 +449,12 @@ def print_comparison(
         table.add_row(run_name(pair.run, WIDTH), points(pair.difference), point_bounds(pair.ci95),
                       *changed, p_value(pair.p), *[p_value(pair.p_holm)] * several)  # fmt: skip
     console.print(table)
-    for pair in comparisons:
-        power = "too few problems flipped to say which difference could be detected"
-        if not pair.n:
-            power = "unpaired: for the same problems, a paired comparison detects smaller ones"
-        elif pair.detectable is not None:
-            power = (f"{pair.n} problems can detect a difference of {100 * pair.detectable:.1f} "
-                     "points or more with 80 % power")  # fmt: skip
-            if pair.needed is not None:
-                power += f"; detecting the observed difference takes {pair.needed:,} problems"
-        console.print(f"{run_name(pair.run, WIDTH)} against {first}: {difference_in_words(pair)}\n"
-                      f"  p: {pair.p_method}; interval: {pair.ci_method}\n"
-                      f"  {power}", soft_wrap=True)  # fmt: skip
-        for heading, changes in (("better on", pair.gained), ("worse on", pair.lost)):
-            if changes:
-                named = [ids.get(change.problem, change.problem) for change in changes[:SHOWN]]
-                shown = ", ".join(printable(each, keep="") for each in named)
-                more = f", ... {len(changes)} in all (--json)" if len(changes) > SHOWN else ""
-                console.print(f"  {heading}: {shown}{more}", soft_wrap=True)
+    text = fill(
+        "comparison.txt", comparisons=comparisons, first=outcomes[0].run,
+        words=difference_in_words, run_name=lambda run: run_name(run, WIDTH),
+        name=lambda id: printable(ids.get(id, id), keep=""),
+    )  # fmt: skip
+    console.print(text, soft_wrap=True, end="")
 
 
 def difference_in_words(comparison: Comparison) -> str:

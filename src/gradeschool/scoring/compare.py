@@ -52,6 +52,17 @@ class Outcomes:
     dataset: str = ""
     scorer_errors: Mapping[str, int] = field(default_factory=dict)
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the run's name, its accuracy or the bounds of it, and its interval."""
+        share = self.share
+        return {
+            "run": self.run,
+            "problems": len(self.tallies),
+            "accuracy": None if share.bounds else share.accuracy,
+            **({"accuracy_bounds": list(share.bounds)} if share.bounds else {}),
+            "ci95": list(share.interval),
+        }
+
     @cached_property
     def share(self) -> Share:
         """The accuracy, its interval and, if the scorer fails on texts, its bounds."""

@@ -209,7 +209,7 @@ def _is_fresh(outcomes: Outcomes) -> bool:
 
 def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[str, Any]:
     """Return a profile as JSON values, differences as shares, with its sentences."""
-    share, sets = original.share, []
+    sets = []
     for entry in entries:
         pair = entry.comparison
         sets.append({
@@ -228,13 +228,7 @@ def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[st
                      for kind, part in entry.parts.items()},
         })  # fmt: skip
     return {
-        "original": {
-            "run": original.run,
-            "problems": len(original.tallies),
-            "accuracy": None if share.bounds else share.accuracy,
-            **({"accuracy_bounds": list(share.bounds)} if share.bounds else {}),
-            "ci95": list(share.interval),
-        },
+        "original": original.as_json(),
         "sets": sets,
         "sentences": [sentence(entry, original.run) for entry in entries],
         "verdict": verdict(original, entries),
