@@ -238,7 +238,32 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     protocol = base.with_changes(temperature=job.temperature, top_p=job.top_p,
                                  max_tokens=job.max_tokens, stop=job.stop)  # fmt: skip
     calculates = job.model == BUILT_IN if job.calculator is None else job.calculator
-    _check(job, protocol, calculates)
+    provider, form = job.model.strip().partition("/")[0], "a completion protocol; give another -p"
+    thinks = job.thinking is not None or job.reasoning_effort is not None
+    has_cost, is_chat = job.max_cost is not None, protocol.is_chat
+    what = "--batch" if job.batch else f"the chat {protocol.name}"
+    contradictions = (
+        ((job.limit, job.random, job.problems).count(None) < 2,
+         "give one of -n, --random and --problems"),
+        (provider in CHAT_ONLY and not is_chat,
+         f"{provider} answers only chats, and {protocol.name} is {form}"),
+        (thinks and not is_chat,
+         f"--thinking and --reasoning-effort need a chat, and {protocol.name} is {form}"),
+        (has_cost and job.price is None,
+         f"--max-cost {job.max_cost} needs the price of tokens; give --price"),
+        (has_cost and job.judge is not None,
+         "--max-cost does not limit what --judge costs; leave one of them out"),
+        (job.batch and (has_cost or job.until is not None),
+         "--batch cannot be combined with --max-cost or --until"),
+        (calculates and (job.batch or is_chat),
+         f"the calculator cannot be used with {what}; give --no-calculator, or a completion "
+         "protocol"),
+        (job.samples > 1 and protocol.decoding.temperature == 0,
+         f"{job.samples} samples at temperature 0 would all be the same; give --temperature 0.7"),
+    )  # fmt: skip
+    for is_wrong, words in contradictions:
+        if is_wrong:
+            raise InputError(words)
     decoding = protocol.decoding
     if job.seed is not None:
         decoding = replace(decoding, seed=job.seed)
@@ -336,36 +361,6 @@ def _shuffled(items: Iterable[T]) -> list[T]:
     listed = list(items)
     Random(0).shuffle(listed)  # noqa: S311  (guards nothing)
     return listed
-
-
-def _check(job: Job, protocol: Protocol, calculates: bool) -> None:
-    """Raise InputError if settings contradict each other."""
-    provider, form = job.model.strip().partition("/")[0], "a completion protocol; give another -p"
-    thinks = job.thinking is not None or job.reasoning_effort is not None
-    has_cost, is_chat = job.max_cost is not None, protocol.is_chat
-    what = "--batch" if job.batch else f"the chat {protocol.name}"
-    contradictions = (
-        ((job.limit, job.random, job.problems).count(None) < 2,
-         "give one of -n, --random and --problems"),
-        (provider in CHAT_ONLY and not is_chat,
-         f"{provider} answers only chats, and {protocol.name} is {form}"),
-        (thinks and not is_chat,
-         f"--thinking and --reasoning-effort need a chat, and {protocol.name} is {form}"),
-        (has_cost and job.price is None,
-         f"--max-cost {job.max_cost} needs the price of tokens; give --price"),
-        (has_cost and job.judge is not None,
-         "--max-cost does not limit what --judge costs; leave one of them out"),
-        (job.batch and (has_cost or job.until is not None),
-         "--batch cannot be combined with --max-cost or --until"),
-        (calculates and (job.batch or is_chat),
-         f"the calculator cannot be used with {what}; give --no-calculator, or a completion "
-         "protocol"),
-        (job.samples > 1 and protocol.decoding.temperature == 0,
-         f"{job.samples} samples at temperature 0 would all be the same; give --temperature 0.7"),
-    )  # fmt: skip
-    for is_wrong, words in contradictions:
-        if is_wrong:
-            raise InputError(words)
 
 
 def default_folder(job: Job, plan: RunPlan, usual: Protocol, options: Mapping[str, Any]) -> Path:
