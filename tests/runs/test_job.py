@@ -99,7 +99,7 @@ def test_own_protocols_and_changes_are_in_run_json_and_made_again(tmp_path: Path
     assert keys[0] == keys[1]
     assert by_option.protocol.name == "zero-shot/chat with system 'Think.'"
     for plan in (by_option, by_file):
-        fields = make_manifest(plan, "m", None, tmp_path)
+        fields = make_manifest(plan, "m", tmp_path)
         again = recorded_plan(json.loads(json.dumps(fields)))
         assert again.protocol.digest() == plan.protocol.digest()
         assert differing(fields, {**fields, **facts_of(again)}) == ""

@@ -89,11 +89,11 @@ def choose_model(
     if provider == "transformers" and name:
         from gradeschool.models.transformers_model import TransformersModel
 
-        return TransformersModel(name, calculator, options.get("thinking"))
+        return TransformersModel(name, calculator, options)
     if provider == "vllm" and name:
         from gradeschool.models.vllm_model import VllmModel
 
-        return VllmModel(name, calculator, options.get("engine_args"), options.get("thinking"))
+        return VllmModel(name, calculator, options)
     if provider == "anthropic" and name:
         from gradeschool.models.anthropic import AnthropicModel
 

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import os
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -44,8 +44,8 @@ class LocalModel(Model):
 
     It collects the requests in flight, and writes many at a time in a thread. A subclass has
     library, needs, extra: the library that runs it, the modules that it imports, and the extra that
-    installs them. calculator: write the results of annotations. thinking: the switch of the chat
-    template, None to leave it. engine: what `load` loaded. Raises InputError if there is no such
+    installs them. calculator: write the results of annotations. options: see
+    `runs.job.model_options`. engine: what `load` loaded. Raises InputError if there is no such
     model or no such switch, MissingExtraError if the library is not installed.
     """
 
@@ -55,15 +55,16 @@ class LocalModel(Model):
     extra: str
     engine: Any = None
 
-    def __init__(self, spec: str, calculator: bool = False, thinking: bool | None = None) -> None:
+    def __init__(self, spec: str, calculator: bool, options: Mapping[str, Any]) -> None:
         require_packages(f"a model run here ({', '.join(self.needs)})", self.extra, *self.needs)
-        self.folder, self.calculator, self.thinking = model_folder(spec), calculator, thinking
+        self.folder, self.calculator = model_folder(spec), calculator
+        self.thinking: bool | None = options.get("thinking")
         _check_files(self.folder)
         self.name = spec.rstrip("/").rpartition("/")[2]
         self.identity = f"{self.library}/{self.name} {files_digest(self.folder)}"
-        if thinking is not None:
+        if self.thinking is not None:
             check_thinking(str(load_tokenizer(self.folder).chat_template or ""), self.name)
-            self.identity += f" with thinking {'on' if thinking else 'off'}"
+            self.identity += f" with thinking {'on' if self.thinking else 'off'}"
         if calculator:
             self.identity += " with the calculator"
             self.name += "+calculator"

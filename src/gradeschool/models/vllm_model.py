@@ -29,17 +29,11 @@ class VllmModel(LocalModel):
 
     library, needs, extra = "vllm", ("vllm",), "vllm"
 
-    def __init__(
-        self,
-        spec: str,
-        calculator: bool = False,
-        arguments: Mapping[str, Any] | None = None,
-        thinking: bool | None = None,
-    ) -> None:
-        self.arguments = dict(arguments or {})
+    def __init__(self, spec: str, calculator: bool, options: Mapping[str, Any]) -> None:
+        self.arguments = dict(options.get("engine_args", {}))
         if taken := self.arguments.keys() & SET_HERE:
             raise InputError(f"--engine-args {min(taken)} is set by eval; leave it out")
-        super().__init__(spec, calculator, thinking)
+        super().__init__(spec, calculator, options)
         if self.arguments:
             self.identity += f" with {json.dumps(self.arguments, sort_keys=True)}"
 

@@ -3,15 +3,17 @@
 This or a later session collects the batches that a session submitted.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
@@ -24,8 +26,10 @@ from gradeschool.masking import masked_values
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.endpoint import Endpoint, with_retries
 from gradeschool.models.openai_api import checked_body, classify, reply_in
-from gradeschool.runs.send import Record, completion_of
-from gradeschool.runs.store import RunStore
+from gradeschool.runs.send import completion_of
+
+if TYPE_CHECKING:
+    from gradeschool.runs.evaluate import Session
 
 STATE_FILE = "batches.json"
 POLL_SECONDS = 30.0
@@ -45,19 +49,12 @@ class BatchRun:
 
     The folder contains a file of requests for each open batch, and batches.json with the batch ids,
     so that another session can collect them. A batch is found again by its tag, which is in the
-    name of its file. `stopping`: set it to stop waiting.
+    name of its file.
     """
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        store: RunStore,
-        record: Record,
-        note: Callable[[str], None],
-        stopping: asyncio.Event,
-    ) -> None:
-        self.endpoint, self.store = endpoint, store
-        self.record, self.note, self.stopping = record, note, stopping
+    def __init__(self, endpoint: Endpoint, session: Session) -> None:
+        self.endpoint, self.session, self.store = endpoint, session, session.store
+        self.stopping = session.dispatcher.stopping
         self._open: dict[str, str] = {}  # tag -> id
 
     async def request_all(self, requests: Sequence[Request]) -> None:
@@ -126,7 +123,7 @@ class BatchRun:
                     "metadata": {TAG: tag}}  # fmt: skip
             self._open[tag] = (await with_retries(partial(self._start, tag, body), WAITS))["id"]
             self._save()
-            self.note(f"submitted {len(lines)} requests as batch {self._open[tag]}")
+            self.session.note(f"submitted {len(lines)} requests as batch {self._open[tag]}")
             lines, size = [], 0
 
     async def _upload(self, path: Path) -> str:
@@ -162,7 +159,7 @@ class BatchRun:
         if batch["status"] not in OVER:
             counts = mapping(batch.get("request_counts"))
             done, total = counts.get("completed", 0), counts.get("total", 0)
-            self.note(f"batch {id}: {batch['status']}, {done} of {total}")
+            self.session.note(f"batch {id}: {batch['status']}, {done} of {total}")
             return
         if batch["status"] == "failed":
             self._close(tag)
@@ -180,7 +177,7 @@ class BatchRun:
                         self._take(line, by_key, seen)
                 target.unlink()
         if repeated := sum(count > 1 for count in seen.values()):
-            self.note(f"batch {id} repeats {repeated} ids; the first result of each counts")
+            self.session.note(f"batch {id} repeats {repeated} ids; the first result of each counts")
         self.store.sync()  # before the batch is removed from batches.json
         self._close(tag)
 
@@ -215,7 +212,7 @@ class BatchRun:
             result = reply_in(checked_body(response.get("body")), request)
         except ModelError as failure:
             result = failure
-        self.record(request, completion_of(request, result, self.endpoint.name))
+        self.session.record(request, completion_of(request, result, self.endpoint.name))
 
     def _close(self, tag: str) -> None:
         """Forget a batch that has ended."""

@@ -7,7 +7,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from statistics import NormalDist
@@ -28,7 +27,7 @@ from gradeschool.problem import Problem
 from gradeschool.process import SIGNALS
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import PreparedJob, make_manifest, request_key
-from gradeschool.runs.send import Budget, Dispatcher, estimate
+from gradeschool.runs.send import Answered, Budget, Dispatcher, estimate, split
 from gradeschool.runs.store import RunStore
 from gradeschool.scoring.checks import AlikeTexts
 from gradeschool.scoring.samples import Run
@@ -80,11 +79,10 @@ class Session:
     session and their completion tokens. judged, correct: by the headline scorer.
     """
 
-    def __init__(
-        self, prepared: PreparedJob, store: RunStore, scorers: ScorerSet, show: Show
-    ) -> None:
+    def __init__(self, prepared: PreparedJob, store: RunStore, show: Show) -> None:
         job, model = prepared.job, prepared.model
-        self.prepared, self.store, self.scorers, self.show = prepared, store, scorers, show
+        self.prepared, self.store, self.show = prepared, store, show
+        self.scorers = ScorerSet(prepared.plan.scorers)
         self.requests = prepared.plan.requests(model.identity)
         self.known: dict[str, bytes] = {}
         self.total = len(self.requests)
@@ -111,7 +109,11 @@ class Session:
             self.known[request.key] = outcomes
             self.judged += outcomes[0] != ERROR
             self.correct += outcomes[0] == CORRECT
-        self.show(self, "")
+        self.note("")
+
+    def note(self, text: str) -> None:
+        """Show a message, or the counts for ""."""
+        self.show(self, text)
 
     def interrupt(self) -> None:
         """Let requests in flight end; at the second call, stop immediately."""
@@ -119,10 +121,8 @@ class Session:
             self._task.cancel()
             return
         self.dispatcher.stop()
-        in_flight = self.dispatcher.sent
-        self.show(
-            self, f"stopping: waiting for {in_flight} in flight; press Ctrl-C again to stop now"
-        )
+        waiting = f"waiting for {self.dispatcher.sent} in flight"
+        self.note(f"stopping: {waiting}; press Ctrl-C again to stop now")
 
     async def send(self, manifest: dict[str, Any]) -> None:
         """Write run.json and send what is not answered; raises FatalModelError.
@@ -156,8 +156,7 @@ class Session:
                 from gradeschool.runs.batch import BatchRun
 
                 assert isinstance(model, Endpoint)  # noqa: S101  (see `prepare`)
-                note, stopping = partial(self.show, self), self.dispatcher.stopping
-                await BatchRun(model, self.store, self.record, note, stopping).request_all(todo)
+                await BatchRun(model, self).request_all(todo)
             else:
                 await self.dispatcher.send_all(todo)
             if job.until is None:
@@ -176,21 +175,6 @@ class Session:
 
 
 Show = Callable[[Session, str], None]
-Answered = list[tuple[Request, Completion]]
-
-
-def split(
-    requests: Iterable[Request], rows: Mapping[str, Completion]
-) -> tuple[list[Request], Answered]:
-    """Return the requests without an answer among the rows, and the others with their row."""
-    todo, answered = [], []
-    for request in requests:
-        row = rows.get(request.key)
-        if row is None or row.error:
-            todo.append(request)
-        else:
-            answered.append((request, row))
-    return todo, answered
 
 
 async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: None) -> Evaluation:
@@ -204,12 +188,9 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
     """
     job, plan, model, folder = prepared.job, prepared.plan, prepared.model, prepared.folder
     started = monotonic()
-    scorers = ScorerSet(plan.scorers)
     fatal: FatalModelError | None = None
     async with model:
-        manifest = make_manifest(
-            plan, model.identity, own_run.read_json(folder / own_run.MANIFEST_FILE), folder
-        )
+        manifest = make_manifest(plan, model.identity, folder)
         if facts := await model.facts():
             manifest["engine"] = facts
         if prepared.options:
@@ -221,10 +202,10 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
                     f"{str(folder)!r} has an open batch ({files[0].name}); collect it with "
                     "--batch, or delete these files to send its requests again"
                 )
-            session = Session(prepared, store, scorers, show)
-            show(session, "")
+            session = Session(prepared, store, show)
+            session.note("")
             if model.remark:
-                show(session, model.remark)
+                session.note(model.remark)
             loop = asyncio.get_running_loop()
             numbers = SIGNALS if current_thread() is main_thread() else ()
             for number in numbers:
@@ -238,14 +219,13 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
                     loop.remove_signal_handler(number)
             requests, rows = session.requests, store.completions
             _, answered = split(requests, rows)
-            score, curve, results = summarise(model.name, scorers, requests, rows, session.known)
+            scored = summarise(model.name, session.scorers, requests, rows, session.known)
+            score, curve, results = scored
             results["seconds"] = round(monotonic() - started, 3)
             budget, stopping = session.budget, session.dispatcher.stopping.is_set()
             cost = None if budget is None else round(budget.cost, 6)
             if prepared.judge is not None and fatal is None and not stopping:
-                results["judge"] = await ask_judge(
-                    prepared.judge, folder, answered, scorers.thinking_marks, job.connections
-                )
+                results["judge"] = await ask_judge(prepared.judge, prepared, answered)
             if budget is not None:
                 results["cost"] = {"dollars": cost, "price": list(budget.price)}
             if "until" in manifest:
@@ -457,9 +437,7 @@ def is_narrow(look: Mapping[str, Any]) -> bool:
 # judge-MODEL/completions.jsonl, and is not asked for again.
 
 
-def judge_requests(
-    identity: str, answered: Iterable[tuple[Request, Completion]], marks: Marks
-) -> list[Request]:
+def judge_requests(identity: str, answered: Answered, marks: Marks) -> list[Request]:
     """Return the judge's request for each completion that no rule reads.
 
     identity: of the judge; its key has the question and the completion, which are in the prompt.
@@ -492,13 +470,7 @@ def outcome_of_reply(reply: str, problem: Problem) -> Outcome:
     return Outcome.CORRECT if right else Outcome.WRONG
 
 
-async def ask_judge(
-    model: Model,
-    folder: Path,
-    answered: Sequence[tuple[Request, Completion]],
-    marks: Marks,
-    connections: int | None,
-) -> dict[str, Any]:
+async def ask_judge(model: Model, prepared: PreparedJob, answered: Answered) -> dict[str, Any]:
     """Ask the judge about the completions that no rule reads; return the counts for results.json.
 
     Stored replies are not requested again. A request that failed is an error, and is requested by
@@ -506,17 +478,18 @@ async def ask_judge(
     """
     async with model:
         name = re.sub(r"[^\w.-]+", "-", model.name)
+        marks = ScorerSet(prepared.plan.scorers).thinking_marks
         asked = judge_requests(model.identity, answered, marks)
         stopped = {}
-        with RunStore(folder / f"judge-{name}") as store:
+        with RunStore(prepared.folder / f"judge-{name}") as store:
             rows = store.completions
 
             def record(request: Request, completion: Completion) -> None:
                 store.append(completion, request.problem.question)
 
             try:
-                dispatcher = Dispatcher(model, record, connections or model.connections)
-                await dispatcher.send_all(split(asked, rows)[0])
+                most = prepared.job.connections or model.connections
+                await Dispatcher(model, record, most).send_all(split(asked, rows)[0])
             except FatalModelError as error:
                 stopped = {"stopped": str(error)}
         failed, given = split(asked, rows)

@@ -27,6 +27,7 @@ from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.files import TABLES
 from gradeschool.datasets.load import Dataset, load_dataset, split_columns
 from gradeschool.errors import DataError, InputError, StoreError
+from gradeschool.formats.own_run import MANIFEST_FILE, read_json
 from gradeschool.models.base import Model, Request
 from gradeschool.models.choose import CHAT_ONLY, choose_model
 from gradeschool.percentages import count
@@ -409,13 +410,11 @@ def model_label(spec: str) -> str:
 # run.json
 
 
-def make_manifest(
-    plan: RunPlan, identity: str, earlier: Mapping[str, Any] | None, folder: Path
-) -> dict[str, Any]:
+def make_manifest(plan: RunPlan, identity: str, folder: Path) -> dict[str, Any]:
     """Return the fields of run.json; they contain no API key, and no path except the dataset's.
 
-    identity: of the model. Raises StoreError if `earlier`, the present run.json of `folder`, is of
-    another run or of one with problems or samples that this plan lacks.
+    identity: of the model. Raises StoreError if the folder has a run.json of another run, or of one
+    with problems or samples that this plan lacks.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     ids = [problem.id for problem in plan.problems]
@@ -433,6 +432,7 @@ def make_manifest(
         "samples": plan.samples,
         **({} if is_beginning else {"problem_ids": ids}),
     }
+    earlier = read_json(folder / MANIFEST_FILE)
     if earlier is None:
         return fields
     if earlier.get("schema") != SCHEMA:

@@ -7,7 +7,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,6 +46,7 @@ TOKENS_A_MESSAGE = 4
 TYPICAL_ANSWER = 300  # tokens, if there is neither a limit nor an earlier answer
 
 Record = Callable[[Request, Completion], None]
+Answered = Sequence[tuple[Request, Completion]]
 
 
 class ConcurrencyLimiter:
@@ -144,10 +145,22 @@ def estimated_tokens(prompt: Prompt) -> int:
     return sum(len(text) // CHARACTERS_A_TOKEN + TOKENS_A_MESSAGE for text in texts)
 
 
+def split(
+    requests: Sequence[Request], rows: Mapping[str, Completion]
+) -> tuple[list[Request], Answered]:
+    """Return the requests without an answer among the rows, and the others with their row."""
+    todo, answered = [], []
+    for request in requests:
+        row = rows.get(request.key)
+        if row is None or row.error:
+            todo.append(request)
+        else:
+            answered.append((request, row))
+    return todo, answered
+
+
 def estimate(
-    todo: Sequence[Request],
-    answered: Iterable[tuple[Request, Completion]],
-    price: Price | None = None,
+    todo: Sequence[Request], answered: Answered, price: Price | None = None
 ) -> dict[str, Any]:
     """Return the estimated size of the requests in `todo`, from the lengths of the answered ones.
 
@@ -158,10 +171,10 @@ def estimate(
     guessed = counted = 0
     written = []
     for request, row in answered:
-        if not row.error and row.usage.prompt_tokens is not None:
+        if row.usage.prompt_tokens is not None:
             guessed += estimated_tokens(request.prompt)
             counted += row.usage.prompt_tokens
-        if not row.error and row.usage.completion_tokens is not None:
+        if row.usage.completion_tokens is not None:
             written.append(row.usage.completion_tokens)
     factor = counted / guessed if guessed else 1.0
     prompts = round(factor * sum(estimated_tokens(request.prompt) for request in todo))
@@ -197,8 +210,8 @@ class Budget:
     ) -> None:
         self.price, self.limit, self.stopped = price, limit, False
         self.cost = sum(price.of(row.usage) for row in stored.values())
-        pairs = [(request, stored[request.key]) for request in requests if request.key in stored]
-        self._expected = estimate(requests, pairs, price)["cost"] / max(1, len(requests))
+        _, answered = split(requests, stored)
+        self._expected = estimate(requests, answered, price)["cost"] / max(1, len(requests))
         self._answers = sum(not row.error for row in stored.values())
 
     def spend(self, usage: Usage) -> None:
