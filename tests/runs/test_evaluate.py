@@ -237,14 +237,20 @@ class Judge:
         )
 
 
+def recorded(folder: Path, texts: list[str]) -> tuple[object, ...]:
+    """The words that evaluate recorded texts, each of a problem of its own."""
+    rows = [{"question": f"Q{row}?", "answer": GOLD} for row in range(len(texts))]
+    answers = [{"question": f"Q{row}?", "completion": text} for row, text in enumerate(texts)]
+    (folder / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "texts.jsonl").write_text("\n".join(map(json.dumps, answers)))
+    model = f"recorded/{folder / 'texts.jsonl'}"
+    return "-m", model, "-d", folder / "own.jsonl", "-o", folder / "run"
+
+
 def test_a_judge_reads_only_what_no_rule_reads(gradeschool: Command, tmp_path: Path) -> None:
-    rows = [{"question": f"Q{row}?", "answer": GOLD} for row in range(len(TEXTS))]
-    answers = [{"question": f"Q{row}?", "completion": text} for row, text in enumerate(TEXTS)]
-    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, answers)))
     judge, run, app = Judge(), tmp_path / "run", web.Application()
     app.router.add_post("/v1/chat/completions", judge.chat)
-    words = ("-m", f"recorded/{tmp_path / 'texts.jsonl'}", "-d", tmp_path / "own.jsonl", "-o", run)
+    words = recorded(tmp_path, TEXTS)
     with serve(app) as base:
         asked = (*words, "--judge", f"{base}/wise", "--quiet")
         judge.failing = True
@@ -279,16 +285,12 @@ def test_own_thinking_marks_hide_an_answer_from_the_choice(
     gradeschool: Command, tmp_path: Path
 ) -> None:
     """What only thinking says is no answer: the judge is asked, and the estimate counts it."""
-    rows = [{"question": f"Q{row}?", "answer": GOLD} for row in range(2)]
     texts = ["<plan>The answer is 7.</plan>Hm, pens.", "<plan>It is 8.</plan>The answer is 7."]
-    answers = [{"question": f"Q{row}?", "completion": text} for row, text in enumerate(texts)]
-    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, answers)))
     (tmp_path / "prices.json").write_text('{"wise": [1000000, 1000000], "recorded-texts": [0, 0]}')
     judge, app = Judge(), web.Application()
     app.router.add_post("/v1/chat/completions", judge.chat)
-    words = ("-m", f"recorded/{tmp_path / 'texts.jsonl'}", "-d", tmp_path / "own.jsonl", "--quiet",
-             "-o", tmp_path / "run", "--thinking-marks", "<plan>,</plan>", "--json")  # fmt: skip
+    marks = ("--thinking-marks", "<plan>,</plan>", "--quiet", "--json")
+    words = (*recorded(tmp_path, texts), *marks)
     with serve(app) as base:
         counts = gradeschool("eval", *words, "--judge", f"{base}/wise").json()["runs"][0]["judge"]
         assert (counts["asked"], counts["correct"], len(judge.prompts)) == (1, 1, 1)

@@ -328,7 +328,7 @@ async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
     if not isinstance(model, Endpoint) or not model.speaks_openai:
         return {}
     try:
-        async with Probe(model.base, model.model, model.key, model.seconds) as probe:
+        async with Probe(model.base, model.model, model.key, model.seconds, model.options) as probe:
             chat = await probe.form(in_chat=True)
             probe.chat = chat if chat.status == 200 else None
             state, says = await probe.prefix() or (FINE, "the server has no chat form")

@@ -126,8 +126,7 @@ class Endpoint(Model):
         if key and not (key.isascii() and key.isprintable()):
             raise InputError("the API key has characters that no header allows; set it again")
         self.base, self.model, self.seconds = base.rstrip("/"), model, seconds
-        self.calculator = calculator
-        self.key = key
+        self.key, self.options, self.calculator = key, options, calculator
         is_open = parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
         self.shows_its_key = bool(key) and is_open  # to whoever listens on the way
         self._headers = dict(options.get("headers", ()))

@@ -39,9 +39,7 @@ UNANSWERED = ("batch_expired", "batch_cancelled")
 MOST_LINES = 50_000
 MOST_BYTES = 190_000_000
 WAITS = (2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a failed request is repeated
-OVER = ("completed", "failed", "expired", "cancelled")
 TAG = "gradeschool"  # the field of a batch's metadata that identifies its requests
-LISTED = 100
 
 
 class BatchRun:
@@ -92,7 +90,7 @@ class BatchRun:
 
     async def _find(self, tag: str) -> dict[str, Any] | None:
         """Return the newest batch of a tag among the last hundred, or None."""
-        listed = (await self.endpoint.call("GET", f"/batches?limit={LISTED}")).get("data")
+        listed = (await self.endpoint.call("GET", "/batches?limit=100")).get("data")
         for entry in listed if isinstance(listed, list) else ():
             batch = checked_batch(entry)
             if mapping(batch.get("metadata")).get(TAG) == tag and batch["status"] != "failed":
@@ -156,7 +154,7 @@ class BatchRun:
                 await self.endpoint.call("GET", f"/files/{file}/content", None, out)
 
         batch = await with_retries(look, WAITS)
-        if batch["status"] not in OVER:
+        if batch["status"] not in ("completed", "failed", "expired", "cancelled"):
             counts = mapping(batch.get("request_counts"))
             done, total = counts.get("completed", 0), counts.get("total", 0)
             self.session.note(f"batch {id}: {batch['status']}, {done} of {total}")

@@ -16,7 +16,6 @@ from gradeschool.formats.values import mapping
 from gradeschool.percentages import accuracy_words, bounds, count
 from gradeschool.runs.job import SCHEMA, RunPlan, differing, facts_of, recorded_plan, request_key
 
-DEEPEST = 4  # levels of folders below the listed one
 SHOWN = 5
 REWRITE = "the command of the run writes it again"
 
@@ -31,7 +30,7 @@ def find_runs(folder: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(folder):
         path = Path(place)
         folders.sort()
-        if len(path.relative_to(folder).parts) == DEEPEST:
+        if len(path.relative_to(folder).parts) == 4:  # levels below the listed one
             folders.clear()
         if own_run.MANIFEST_FILE in files:
             yield path

@@ -45,7 +45,6 @@ FIXED = ("model", "protocol", "dataset", "shots", "decoding")
 DEFAULT_PROTOCOL = "zero-shot/chat"
 # The shipped model was trained only on questions and annotated solutions.
 BUILT_IN, BUILT_IN_PROTOCOL = "tiny", "openai/2021"
-RUNS = Path("runs")
 UNSAFE = re.compile(r"[^A-Za-z0-9.@=+]+")
 MODEL_PROVIDERS = ("openai", *CHAT_ONLY, "transformers", "vllm", "llama.cpp", "recorded")
 SET_BY_EVAL = {"model", "messages", "prompt", "n", "stream"}  # fields of each request
@@ -390,7 +389,7 @@ def default_folder(job: Job, plan: RunPlan, usual: Protocol, options: Mapping[st
     parts += [dataset] if plan.dataset.name != usual.dataset else []
     parts += [f"{name}-{value}".replace("_", "-") for name, value in changed.items()]
     named = [UNSAFE.sub("-", part).strip("-.")[:MOST_PART] or "unnamed" for part in parts]
-    return RUNS / "_".join(named)
+    return Path("runs", "_".join(named))
 
 
 def model_label(spec: str) -> str:

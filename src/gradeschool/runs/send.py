@@ -39,7 +39,6 @@ UNREACHED = "cannot connect"
 OVERLOADED = ("http 429", "http 503", "http 529")
 NO_SIGN_OF_LOAD = (*BAD_REPLIES, "stale reply", "connection lost", UNREACHED)
 
-MILLION = 1_000_000
 LARGEST_PRICE = 1e9  # dollars per million tokens
 CHARACTERS_A_TOKEN = 4  # approximately, in English text; used until a server has counted
 TOKENS_A_MESSAGE = 4
@@ -106,7 +105,7 @@ class Price(NamedTuple):
     def of(self, usage: Usage) -> float:
         """Return the dollars for these tokens; tokens without a count are free."""
         prompt = (usage.prompt_tokens or 0) * self.prompt
-        return (prompt + (usage.completion_tokens or 0) * self.completion) / MILLION
+        return (prompt + (usage.completion_tokens or 0) * self.completion) / 1_000_000
 
 
 def parse_price(text: str, model: str) -> Price:
