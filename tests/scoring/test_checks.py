@@ -92,6 +92,11 @@ REFUSED: dict[str, tuple[list[Row], str | None, str]] = {
         [{"question": problem.question, "gold": problem.gold, "response": FRESH[n].solution}
          for problem, n in zip(FRESH, SWAPPED, strict=True)], None,
         r"6 of 120 texts .* have the numbers of another row's question .*row 2 has"),
+    "later texts with their prompts": (
+        [{"question": problem.question, "gold": problem.gold, "response": (
+            f"Q: {FRESH[n - 1].question}\nA: 6.\n\nQ: {problem.question}\nA: " if n >= 40 else "")
+            + f"It is {problem.gold}."} for n, problem in enumerate(FRESH)], None,
+        r"77 of 120 texts .* begin with their prompt, but not the first"),
     "a permutation": (
         rows(SAMPLE, ORDER.__getitem__), "sample", r"texts .* are about other problems"),
     "a permutation of texts that mostly repeat no question": (

@@ -32,6 +32,7 @@ from gradeschool.scoring.placement import (
     last_number,
     normalized,
     read_number,
+    say,
 )
 
 FULL = 1536  # samples that are all examined, more than a test split has
@@ -54,7 +55,6 @@ PROGRAM = re.compile(
     r"^\s*(?:def \w+\(|import \w+|from \w+ import|print\(|```(?:python|output))", re.M
 )
 PROGRAM_SIGNS = ("def ", "import ", "print(", "```")  # one of these is in every program
-TEXT_COMMAND = "name the column of the model's texts: --columns response=COLUMN"
 
 
 def length_of_cut_texts(lengths: Mapping[int, int]) -> int:
@@ -105,8 +105,7 @@ class AlikeTexts:
     def conclude(self, remedy: str = "evaluate again, into another folder (-o)") -> list[str]:
         """Return a warning for each kind with many texts of which hardly one has the gold."""
         return [
-            f"{number} of {self.n} texts of {self.file!r} are alike and no right answers, such as "
-            f"{clip(text)!r}; if these requests failed, {remedy}"
+            say("alike", number=number, n=self.n, file=self.file, text=clip(text), remedy=remedy)
             for number, right, text, share in self._kinds.values()
             if number >= max(3, share * self.n) and right <= 0.1 * number
         ]
@@ -276,20 +275,30 @@ class Checks:
         if self.examined < self.answered:
             note = f" (estimated from {self.examined:,} of {self.answered:,} texts)"
         try:
-            for holds, words in self._refusals():
+            for finding, holds in self._refusals().items():
                 if holds:
-                    raise InputError(words)
+                    raise InputError(holds if isinstance(holds, str) else self._say(finding))
             warnings = self._warnings() if self.counts["searched"] else []
         except InputError as error:
             raise InputError(f"{error}{note}") from None
-        return [words + note for words in warnings]
+        return [words + note for words in warnings if words]
 
-    def _refusals(self) -> list[tuple[object, str]]:
-        """Return reasons not to score a file, and whether each holds; the first one counts."""
-        counts, columns, file, name = self.counts, self.columns, self.file, self.matcher.name
-        failures, n, golds = counts["failures"], counts["searched"], counts["golds"]
-        rows = n + counts["faults"]
-        column, gold = columns.roles.get("response", "response"), columns.roles.get("gold")
+    def _say(self, finding: str, **values: object) -> str:
+        """Return the sentence of a finding in checks.toml."""
+        n, failures, roles = self.counts["searched"], self.counts["failures"], self.columns.roles
+        return say(finding, file=self.file, name=self.matcher.name, counts=self.counts,
+                   examples=self.examples, columns=self.columns, n=n,
+                   rows=n + self.counts["faults"], texts=self.answered,
+                   all=self.answered + failures, column=roles.get("response", "response"),
+                   gold=roles.get("gold"), **values)  # fmt: skip
+
+    def _refusals(self) -> dict[str, object]:
+        """Return for each reason not to score a file whether it holds, or its sentence.
+
+        The first one counts.
+        """
+        counts, columns, n = self.counts, self.columns, self.counts["searched"]
+        golds, gold = counts["golds"], columns.roles.get("gold")
         may_be_other = n >= LEAST_ROWS and "response" not in columns.named
         is_wordy = min(counts["bare"], counts["wordy golds"]) >= NEARLY_ALL * n
         is_right = counts["bare right"] >= NEARLY_ALL * n
@@ -299,39 +308,23 @@ class Checks:
         is_swapped = may_be_other and gold is not None and (
             is_marked or is_given or (is_wordy and (is_right or gold.plain not in WEAK_GOLDS))
         )  # fmt: skip
+        is_reference = columns.is_weak and gold is None and counts["right"] >= NEARLY_ALL * n
+        choices = " or response=".join([*columns.wordy[:4], str(columns.roles.get("response"))])
         has = "solutions that end in '#### N'" if is_marked else "bare numbers"
+        has += f" that are golds of {self.matcher.name!r}" if is_right else ""
         lacks = "texts" if is_wordy else "texts without" if is_marked else "other numbers"
-        texts = " or response=".join([*columns.wordy[:4], str(column)])
-        return [
-            (failures > self.answered,
-             f"{failures} of {failures + self.answered} texts of {file!r} are failures of a "
-             f"service, such as {self.examples.get('failures')!r}; ask for them again"),
-            (counts["letters"] >= NEARLY_ALL * golds and golds >= 3,
-             f"the golds of {file!r} are letters: multiple choice, which no scorer reads; give "
-             "golds that are numbers: --columns gold=COLUMN"),
-            (counts["questions as texts"] >= NEARLY_ALL * rows > 1,
-             f"the texts of {file!r} are questions of {name!r}; {TEXT_COMMAND}"),
-            (counts["no gold"] >= max(LEAST_ROWS, n + 1),
-             f"{counts['no gold']} of {rows} golds of {file!r} cannot be read, and the others are "
-             f"no fair sample: {self.examples.get('no gold')}"),
-            (unknown := self._unknown_questions(), unknown),
-            (is_swapped,
-             f"the columns of {file!r} look swapped: {str(column)!r} has {has} and the gold "
-             f"{str(gold)!r} has {lacks}; give --columns response={gold},gold={column}, or "
-             f"--columns response={column},gold={gold} if they are right"),
-            (may_be_other and counts["solutions"] >= NEARLY_ALL * n,
-             f"the texts of {file!r} (column {str(column)!r}) are the reference solutions in "
-             f"{counts['solutions']} of {n} rows; {TEXT_COMMAND}"),
-            (may_be_other and columns.is_weak and gold is None
-             and counts["right"] >= NEARLY_ALL * n,
-             f"the column {str(column)!r} of {file!r} may be the reference, not the model's text: "
-             f"{counts['right']} of {n} end in the gold; give --columns response={texts}, "
-             "whichever it is"),
-            (misplaced := self.placement.refusal(n), misplaced),
-            (counts["prompts"] >= max(3, 0.5 * n),
-             f"{counts['prompts']} of {n} texts of {file!r} begin with their prompt, but not the "
-             "first ones: they are not cut; cut the prompts off, or score them in another file"),
-        ]  # fmt: skip
+        return {
+            "failures": counts["failures"] > self.answered,
+            "letters": counts["letters"] >= NEARLY_ALL * golds and golds >= 3,
+            "questions": counts["questions as texts"] >= NEARLY_ALL * (n + counts["faults"]) > 1,
+            "unreadable": counts["no gold"] >= max(LEAST_ROWS, n + 1),
+            "unknown": self._unknown_questions(),
+            "swapped": is_swapped and self._say("swapped", has=has, lacks=lacks),
+            "solutions": may_be_other and counts["solutions"] >= NEARLY_ALL * n,
+            "reference": may_be_other and is_reference and self._say("reference", choices=choices),
+            "placement": self.placement.refusal(n),
+            "mostly-prompts": counts["prompts"] >= max(3, 0.5 * n),
+        }
 
     def _unknown_questions(self) -> str:
         """Return what to say of a file in which no row has a problem, "" for others."""
@@ -342,127 +335,79 @@ class Checks:
             if source.layout in ("gsm8k", "columns") and is_here(name):  # not of the file's dataset
                 known = {squeeze(problem.question) for problem in load_dataset(name).problems}
                 if len(questions & known) >= 0.5 * len(questions):
-                    return f"the questions of {self.file!r} are those of {name!r}; give -d {name}"
-        return (
-            f"no question of {self.file!r} is in {self.matcher.name!r} or another dataset, and it "
-            f"has no golds, such as {clip(self.questions[0])!r}; give the dataset with -d, or name "
-            "the golds: --columns gold=COLUMN"
-        )
+                    return self._say("another-dataset", other=name)
+        return self._say("unknown-questions", question=clip(self.questions[0]))
 
     def _judge_golds(self) -> str:
         """Return a warning on the file's golds, "" for none; raises InputError for wrong ones."""
-        counts, file, name = self.counts, self.file, self.matcher.name
-        column = self.columns.roles.get("gold")
+        counts, n, column = self.counts, self.counts["searched"], self.columns.roles.get("gold")
         readable, given, differ = counts["readable"], counts["given"], counts["differ"]
         known = readable - counts["own"]
         if readable < LEAST_ROWS or self.matcher.own_golds:
             return ""
         if not differ:
-            if column and counts["own"] == (n := counts["searched"]) and given >= 0.98 * n:
-                return (
-                    f"the gold {str(column)!r} of {file!r} is the text's last number in {given} of "
-                    f"{n} rows; if it is the model's own answer, name the golds: --columns "
-                    "gold=COLUMN"
-                )
-            return ""
-        said = f"{differ} of {known} golds in {file!r} differ from those of {name!r}"
-        said += f" ({self.examples['differ']})"
+            are_given = column and counts["own"] == n and given >= 0.98 * n
+            return self._say("own-answers") if are_given else ""
+        said, used = self._say("differ", known=known), f"of {self.matcher.name!r} are used"
         if (column and given >= NEARLY_ALL * readable and differ >= max(2, NOTABLE * known)
                 and counts["differ, given"] >= NEARLY_ALL * differ):  # fmt: skip
-            models = f"{str(column)!r} of {file!r} has the model's own answers, not golds"
             if column.plain in WEAK_GOLDS and not counts["own"]:
-                return f"{models}; the golds of {name!r} are used"
-            raise InputError(
-                f"{models}: {given} of {readable} are the text's last number, and {said}; name the "
-                f"golds: --columns gold=COLUMN, or give --columns gold=- for those of {name!r}"
-            )
+                return f"{self._say('models')}; the golds {used}"
+            raise InputError(self._say("models-golds", models=self._say("models"), differ=said))
         if column and differ >= 0.5 * known and known >= 4:
-            raise InputError(
-                f"{said}; give --columns gold={column} to score against the file's, or --columns "
-                "gold=- to score against the dataset's"
-            )
-        return f"{said}; those of {name!r} are used"
+            raise InputError(self._say("other-golds", differ=said))
+        return f"{said}; those {used}"
 
     def _warnings(self) -> list[str]:
-        """Return what is odd in a file; raises InputError if its golds are none."""
-        counts, columns, file, name = self.counts, self.columns, self.file, self.matcher.name
-        n, texts, failures = counts["searched"], self.answered, counts["failures"]
-        prompts, programs, own = counts["prompts"], counts["programs"], counts["own"]
-        alike = self.alike.conclude("ask for them again")
+        """Return what is odd in a file, "" among it; raises InputError if its golds are none."""
+        counts, columns, n, texts = (
+            self.counts,
+            self.columns,
+            self.counts["searched"],
+            self.answered,
+        )
         many, rounds = max(LEAST_ROWS, NOTABLE * n), len(self.rounds) + 1
-        cut, lost = length_of_cut_texts(self.lengths), self.placement.warning()
-        error, unheeded = columns.roles.get("error"), columns.unheeded
+        of_others, unheeded = self.placement.counts["golds of others"], columns.unheeded
+        are_programs, cut = counts["programs"] >= 0.5 * n, length_of_cut_texts(self.lengths)
+        is_bare = counts["bare"] >= NEARLY_ALL * n and "response" not in columns.named
+        found = {
+            "rounds": rounds > 1
+            and self.rounds == [texts * each // rounds for each in range(1, rounds)],
+            "thousands": counts["thousands"] > 2 and not counts["decimals"],
+            "own-problems": min(counts["own"], n - counts["own"]) >= many,
+            "prompts": counts["prompts"] >= max(3, 0.02 * n),  # fewer change no figure much
+            "some-failures": counts["failures"],
+            "remarks": counts["remarks"],
+            "unheeded": unheeded,
+            "some-solutions": counts["solutions"] >= max(LEAST_ROWS, NEARLY_ALL * n),
+            "golds-in-no-order": of_others >= max(50, 0.6 * n) and counts["right"] <= 0.02 * n,
+            "empty": counts["empty"] and columns.thinking,
+            "bare": is_bare and not are_programs and columns.wordy,
+            "cut": cut,
+            "escaped": counts["escaped"] >= many,
+            "selected": columns.selected,
+            "programs": are_programs and not columns.executed,
+            "executed": are_programs and columns.executed,
+        }
+        alike = self.alike.conclude("ask for them again")
+        warnings = [self._judge_golds(), *alike]
+        for (_, what), (problems, first, last) in self.filled.items():
+            if problems >= LEAST_ROWS and not (what == "the same text" and alike):
+                filled = {"what": what, "problems": problems, "first": first, "last": last}
+                warnings.append(self._say("filled", **filled))
+        values: dict[str, object] = {
+            "rounds": rounds, "of_others": of_others, "cut": cut, "at_cut": self.lengths[cut],
+            "unheeded": unheeded.total(), "words": clip(next(iter(unheeded), "")),
+            "error": columns.roles.get("error"), "share": percent(counts["programs"] / n, 0),
+        }  # fmt: skip
+        warnings += [self._say(finding, **values) for finding in compress(found, found.values())]
         samples = round(texts / len(self.problems)) if self.problems else 1
-        other_runs = [(column, kinds) for column, kinds in columns.kinds.items()
-                      if len(kinds) == samples > 1 and max(kinds.values())
-                      <= 1.05 * texts / samples <= 1.1 * min(kinds.values())]  # fmt: skip
-        printed = "their printed answers are no part of the text"
-        if columns.executed:
-            printed = f"what they print may be elsewhere: --columns response={columns.executed}"
-        return [words for holds, words in (
-            *((warning, warning) for warning in (self._judge_golds(), *alike)),
-            *((problems >= LEAST_ROWS and not (what == "the same text" and alike),
-               f"rows {first} to {last} of {file!r} have {what} for {problems} problems: was a "
-               "cell of a spreadsheet filled down?")
-              for (_, what), (problems, first, last) in self.filled.items()),
-            (self.rounds and self.rounds == [texts * i // rounds for i in range(1, rounds)],
-             f"the problems of {file!r} stand {rounds} times in one order, taken as samples of one "
-             "run; if they are several runs, put each into a file, or name the column that tells "
-             "them apart: --columns run=COLUMN"),
-            (counts["thousands"] > 2 and not counts["decimals"],
-             f"{counts['thousands']} golds of {file!r} are written like '1.790' and none has other "
-             "decimals; they are read as decimals: if the point marks thousands, write 1790"),
-            (min(own, n - own) >= many,
-             f"{own} of {n} rows of {file!r} ask problems that are not in {name!r} and are scored "
-             "by the file's golds: the accuracy is one over them and the others"),
-            (prompts >= max(3, 0.02 * n),  # fewer change no figure much
-             f"{prompts} of {n} texts of {file!r} begin with their prompt, whose answers may be "
-             "read as theirs; cut the prompts off"),
-            (failures,
-             f"{failures} of {texts + failures} texts of {file!r} are failures of a service, such "
-             f"as {self.examples.get('failures')!r}; counted as errors"),
-            (counts["remarks"],
-             f"in {counts['remarks']} of {n} chats of {file!r} the last turn of the user is not "
-             f"the question, such as {self.examples.get('remarks')!r}; the first turn that is one "
-             "counts, and the last answer is scored"),
-            (unheeded,
-             f"{unheeded.total()} of {texts} rows of {file!r} have a text and words in "
-             f"{str(error)!r} that no service's failure has, such as "
-             f"{clip(next(iter(unheeded), ''))!r}; their texts are scored. If these requests "
-             f"failed: --columns error={error}"),
-            (counts["solutions"] >= max(LEAST_ROWS, NEARLY_ALL * n),
-             f"the texts of {file!r} are the reference solutions in {counts['solutions']} of {n} "
-             "rows: this is no accuracy of a model"),
-            (self.placement.counts["golds of others"] >= max(50, 0.6 * n)
-             and counts["right"] <= 0.02 * n,
-             f"hardly an answer of {file!r} is right, but most are golds of other rows: are the "
-             "golds in the order of the texts?"),
-            (counts["empty"] and columns.thinking,
-             f"{counts['empty']} of {n} texts of {file!r} are empty, where "
-             f"{str(columns.thinking)!r} has text: the thinking took all tokens, or its parser "
-             f"took the answer; to score that text: --columns response={columns.thinking}"),
-            (counts["bare"] >= NEARLY_ALL * n and programs < 0.5 * n and columns.wordy
-             and "response" not in columns.named,
-             f"{counts['bare']} of {n} texts of {file!r} are bare numbers; if the whole texts are "
-             f"elsewhere: --columns response={next(iter(columns.wordy), '')}"),
-            (cut,
-             f"{self.lengths[cut]} of {n} texts of {file!r} end at exactly {cut:,} characters, "
-             "which looks cut; score the whole texts"),
-            (counts["escaped"] >= many,
-             f"{counts['escaped']} of {n} texts of {file!r} have a backslash and an n where lines "
-             "end, which scorers read as letters: write line breaks (were they escaped twice?)"),
-            (columns.selected,
-             f"each text of {file!r} is scored; to score those that were selected: --columns "
-             f"response={columns.selected}"),
-            (programs >= 0.5 * n,
-             f"{percent(programs / n, 0)} of the texts of {file!r} are programs or transcripts of "
-             f"tools, which scorers read as text; {printed}"),
-            *((True, f"each problem of {file!r} has {samples} rows, and {column!r} has as many "
-                     f"values ({clip(', '.join(map(str, kinds)))}): they are taken as samples of "
-                     f"one run; if they are several runs: --columns run={column}")
-              for column, kinds in other_runs),
-            (lost, lost),
-        ) if holds]  # fmt: skip
+        for column, kinds in columns.kinds.items() if samples > 1 else ():
+            fewest, most = min(kinds.values()), max(kinds.values())
+            if len(kinds) == samples and most <= 1.05 * texts / samples <= 1.1 * fewest:
+                shown = clip(", ".join(map(str, kinds)))
+                warnings.append(self._say("runs", samples=samples, kind=column, values=shown))
+        return [*warnings, self.placement.warning()]
 
 
 def _written(gold: object) -> str:

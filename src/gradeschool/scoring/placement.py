@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 import string
+import tomllib
 from bisect import bisect, bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 from gradeschool.answers.golds import read_gold
 from gradeschool.answers.numbers import normalize, parse_decimal
@@ -43,6 +45,16 @@ BETWEEN_WORDS = str.maketrans(dict.fromkeys(string.punctuation, " "))
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 normalized = lru_cache(16_384)(normalize)
+
+
+@cache
+def _sentences() -> dict[str, str]:
+    return tomllib.loads(Path(__file__).with_name("checks.toml").read_text("utf-8"))
+
+
+def say(finding: str, **values: object) -> str:
+    """Return the sentence of a finding in checks.toml with its values."""
+    return _sentences()[finding].format(**values)
 
 
 def distinct_words(text: str) -> set[str]:
@@ -267,6 +279,11 @@ class Placement:
             slips.add(row, OTHER_LOSS, {shift: gain for shift, gain in gains.items()
                                         if -2 <= shift <= 2})  # fmt: skip
 
+    def _say(self, finding: str, **values: object) -> str:
+        """Return the sentence of a finding in checks.toml."""
+        return say(finding, file=self.file, name=self.matcher.name, base=self.matcher.base,
+                   counts=self.counts, **values)  # fmt: skip
+
     def refusal(self, n: int) -> str:
         """Return which texts are about other problems than their rows name, "" for none.
 
@@ -274,8 +291,6 @@ class Placement:
         """
         if self.id_base is not None:
             return ""
-        file, base = self.file, self.matcher.base
-        as_they_are = f"or give --id-base {base} to take the rows as they are"
         for stretches in (*self.shifts.values(), *self.slips.values()):
             total, shift, first, last, fits, rows = stretches.best
             if total < SEGMENT:
@@ -283,26 +298,16 @@ class Placement:
             where = f"the problem {count(abs(shift), 'place')} {'after' if shift > 0 else 'before'}"
             are_texts = stretches in self.shifts.values()
             if are_texts and self.matcher.by_id and rows >= 0.9 * stretches.n:
-                return (
-                    f"the ids of {file!r} are shifted: {fits} of {stretches.n} texts are about "
-                    f"{where} that of their id; give --id-base {base - shift}, {as_they_are}"
-                )
-            said = f"answers equal the gold of {where} their own: are the golds in the right rows?"
-            if are_texts:
-                said = f"texts fit {where} that of their row: is a row missing, or there twice?"
+                shifted = self.matcher.base - shift
+                return self._say("shifted-ids", fits=fits, n=stretches.n, place=where,
+                                 shifted=shifted)  # fmt: skip
             end = "on" if last == stretches.last else f"to {last}"
-            return (
-                f"from row {first} of {file!r} {end}, {fits} of {rows} {said} Correct them, "
-                f"{as_they_are}"
-            )
+            return self._say("shifted-texts" if are_texts else "shifted-golds", first=first,
+                             end=end, fits=fits, rows=rows, place=where)  # fmt: skip
         if other := self._find_other_problems(n):
-            return f"{other}, {as_they_are}"
+            return other
         if self.counts["misplaced"] >= max(5, MISPLACED * n):
-            return (
-                f"{self.counts['misplaced']} of {n} texts of {file!r} have the numbers of another "
-                f"row's question and not of their own: {self.misplaced}; put the texts beside "
-                f"their questions, {as_they_are}"
-            )
+            return self._say("misplaced", n=n, example=self.misplaced)
         return ""
 
     def _find_other_problems(self, n: int) -> str:
@@ -339,14 +344,12 @@ class Placement:
         if best == name:
             advice = "correct the ids, or add a column with the question"
             advice = advice if by_id else "put the texts beside their questions"
-        return (
-            f"{len(found[best])} of {len(texts)} texts of {self.file!r} are about other problems "
-            f"than their rows name in {name!r} ({found[best][0]}); {advice}"
-        )
+        return self._say("other-problems", number=len(found[best]), n=len(texts),
+                         example=found[best][0], advice=advice)  # fmt: skip
 
     def warning(self) -> str:
         """Return how many texts are not about their problems, "" for few."""
-        counts, file = self.counts, self.file
+        counts = self.counts
         _, _, first, last, fits, rows = self.lost.best
         others = self.lost.n - rows
         is_whole = rows >= 0.9 * self.lost.n
@@ -354,17 +357,9 @@ class Placement:
             fits >= LOST and self.lost.n - counts["away"] - (rows - fits) >= 0.25 * others
         ):
             where = "" if is_whole else f"from row {first} to {last} "
-            return (
-                f"{where}nearly no text of {file!r} is about its problem: {rows - fits} of {rows} "
-                "repeat words of the question or give the gold; is the column of the texts right, "
-                f"and is {self.matcher.name!r} the dataset?"
-            )
+            return self._say("lost", where=where, about=rows - fits, rows=rows)
         if counts["strangers by id"] >= max(LEAST_ROWS, MANY_STRANGERS * counts["wordy"]):
-            return (
-                f"{counts['strangers']} of {counts['wordy']} texts of {file!r} share few words "
-                f"with their questions (the first is in row {self.strangers[0][0]}); are they "
-                "about these problems?"
-            )
+            return self._say("strangers", row=self.strangers[0][0])
         return ""
 
 
