@@ -154,10 +154,8 @@ class Columns:
             values[place] = inner.value(fields)
         content, asked, gold, id, run, sample, finish, failure, flag = values
         for name, counted in self.kinds.items():
-            if (
-                isinstance(kind := fields.get(name), str | int | float)
-                and len(counted) <= MOST_KINDS
-            ):
+            kind = fields.get(name)
+            if isinstance(kind, str | int | float) and len(counted) <= MOST_KINDS:
                 counted[kind] += 1
         run = run if isinstance(run, str) else run_name(run)
         model = fields.get("model")
@@ -193,6 +191,10 @@ class Columns:
             fault = f"has {len(texts):,} texts; at most {MOST_TEXTS:,} are read, write them as rows"
             return [Sample(number, run or UNNAMED, fault=fault)]
         first = UNNUMBERED if sample is None else sample_number(sample)
+        if isinstance(content, str) and not isinstance(flag, list):  # faster than below
+            return [Sample(number, run or default_run, texts[0], reference, first,
+                           Finish.UNKNOWN if finish is None else finish_of(finish), error, "",
+                           model, None if flag is None else parse_flag(flag))]  # fmt: skip
         reasons = [finish] if finish is not None else finish_reasons(content)
         flags = flag if isinstance(flag, list) else [flag]
         if len(flags) != len(texts):  # one flag for several samples is that of their vote
@@ -388,8 +390,8 @@ class _Table:
                 "--columns response=COLUMN"
             )
         if not columns:
-            names = clip(", ".join(map(repr, self.names)), 200) or "none"
-            raise InputError(f"{self.file!r} has no text in any column; its columns are {names}")
+            known = clip(", ".join(map(repr, self.names)), 200) or "none"
+            raise InputError(f"{self.file!r} has no text in any column; its columns are {known}")
         lines = [words.replace("{}", ", ".join(repr(str(column)) for column in columns))]
         for number, fields in enumerate(self.rows[:EXAMPLES], start=1):
             cells = [f"{column} = {example(column.value(fields))}" for column in columns]

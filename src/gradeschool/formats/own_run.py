@@ -80,17 +80,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def manifest_of(path: Path) -> dict[str, Any]:
     """Return the run.json of a run folder or of the folder of a file; {} if it is unreadable."""
-    path = (path if path.is_dir() else path.parent) / MANIFEST_FILE
-    try:
-        return (path.is_file() and read_json(path)) or {}
-    except StoreError:
-        return {}
+    return results_of(path if path.is_dir() else path.parent, MANIFEST_FILE)
 
 
-def results_of(folder: Path) -> dict[str, Any]:
-    """Return the results.json of a run folder, {} if it is unreadable."""
+def results_of(folder: Path, name: str = RESULTS_FILE) -> dict[str, Any]:
+    """Return the results.json, or another JSON file, of a run folder, {} if it is unreadable."""
     try:
-        return read_json(folder / RESULTS_FILE) or {}
+        return read_json(folder / name) or {}
     except StoreError:
         return {}
 
@@ -103,8 +99,7 @@ def dataset_of(path: Path) -> str | None:
 
 def scorer_of(manifest: Mapping[str, Any]) -> str | None:
     """Return the first scorer of a run's protocol, None if run.json does not name it."""
-    protocol = manifest.get("protocol")
-    scorers = protocol.get("scorers") if isinstance(protocol, Mapping) else None
+    scorers = mapping(manifest.get("protocol")).get("scorers")
     name = scorers[0] if isinstance(scorers, list) and scorers else None
     return name if isinstance(name, str) else None
 

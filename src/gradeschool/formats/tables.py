@@ -371,7 +371,7 @@ def _csv_rows(file: BinaryIO, name: str) -> Iterator[Row]:
                 yield Row(number, {}, fault)
             else:
                 values = (parse_list(cell) or cell or None for cell in cells)  # "" is missing
-                fields = dict(zip(columns, values, strict=False))
+                fields: dict[str, Any] = dict(zip(columns, values, strict=False))
                 if "" in fields and not fields[""] and columns[0]:
                     del fields[""]  # commas at the end of each line
                 for column in objects:
