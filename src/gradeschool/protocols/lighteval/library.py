@@ -342,7 +342,13 @@ def numbers_equal(gold: Any, reading: Any, decimals: int = 5) -> bool:
         return False
     if isinstance(reading, sympy.Symbol):
         return bool(gold == reading)
-    if _same_number(gold, reading, decimals):
+    both, same = (gold, reading), False  # fractions were compared above
+    if isinstance(gold, sympy.MatrixBase) or not any(_is(Number, each) for each in both):
+        same = holds(lambda: (gold - reading).evalf(chop=True) == 0)
+    elif any(_is(sympy.Float, each) for each in both):
+        numbers = isinstance(first, Number) and isinstance(second, Number)
+        same = numbers and bool(first.round(decimals) == second.round(decimals))
+    if same:
         return True
 
     def vanishes() -> Any:
@@ -364,14 +370,3 @@ def _is(kind: type, value: Any) -> bool:
     if isinstance(value, Mul) and len(value.args) == 2 and value.args[1] == HUNDREDTH:
         return isinstance(value.args[0], kind)
     return isinstance(value, kind)
-
-
-def _same_number(gold: Any, reading: Any, decimals: int) -> bool:
-    if isinstance(gold, sympy.MatrixBase) or not (_is(Number, gold) or _is(Number, reading)):
-        return holds(lambda: (gold - reading).evalf(chop=True) == 0)
-    first, second = _evaluated(gold), _evaluated(reading)
-    if not (_is(sympy.Float, gold) or _is(sympy.Float, reading)):
-        return bool(first == second)
-    if isinstance(first, Number) and isinstance(second, Number):
-        return bool(first.round(decimals) == second.round(decimals))
-    return False
