@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from gradeschool.problem import Problem
-from gradeschool.worker import Call, UserFunction
+from gradeschool.user_function import Call, UserFunction
 from tests.support import scorers
 
 PATIENCE = 120  # seconds, on a busy machine
@@ -169,7 +169,7 @@ def test_a_module_that_calls_gradeschool_when_imported_is_refused(tmp_path: Path
 
 
 SLEEPS = """
-from gradeschool.worker import UserFunction
+from gradeschool.user_function import UserFunction
 from tests.support import scorers
 function = UserFunction(scorers.sleeps)
 function.reply("#### 7", "7", None), function.reply(scorers.LONG_RUN, "9", None)

@@ -11,7 +11,7 @@ from gradeschool import AuditReport, audit, get_scorer
 from gradeschool.auditing.audit import AuditedScorer, AuditFinding, Fault, Question, check_names
 from gradeschool.auditing.cases import FORMATS
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.worker import UserFunction
+from gradeschool.user_function import UserFunction
 from tests.support import scorers
 
 LONGEST = 2_000  # characters of hostile texts here: what a test needs, no more

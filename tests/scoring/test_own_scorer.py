@@ -42,7 +42,7 @@ def test_a_scorer_that_misbehaves_harms_no_other_row(
     gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gradeschool.worker.USER_WALL_SECONDS", 1)
+    monkeypatch.setattr("gradeschool.user_function.WALL_SECONDS", 1)
     Path("mine.py").write_text(MODULE)
     rows = [
         {"question": f"{kind}: what is 5 + {row}?", "completion": f"{kind}: it is {5 + row}",
@@ -122,7 +122,7 @@ def test_score_and_explain_ask_as_many_texts_of_a_function_that_hangs(
     gradeschool: Command, rewards: Path, monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("gradeschool.worker.USER_WALL_SECONDS", 1)
+    monkeypatch.setattr("gradeschool.user_function.WALL_SECONDS", 1)
     rows = [{"question": f"{row}?", "completion": f"{'hang ' * (row % 2)}{row}", "gold": str(row)}
             for row in range(10)]  # fmt: skip
     file = rewards.parent / "rows.jsonl"

@@ -135,12 +135,6 @@ def not_a_number(completion: str, gold: str) -> float:
     return float("nan") if "?" in completion else float(completion.endswith(gold))
 
 
-def exits(completion: str, gold: str) -> bool:
-    if LONG_RUN in completion:
-        raise SystemExit(3)
-    return completion.endswith(gold)
-
-
 def dies(completion: str, gold: str) -> bool:
     if LONG_RUN in completion:
         os.abort()

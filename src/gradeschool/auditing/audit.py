@@ -30,7 +30,7 @@ from gradeschool.auditing.cases import (
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.own_scorer import is_gold
-from gradeschool.worker import BEFORE, Call, CallResult, UserFunction
+from gradeschool.user_function import BEFORE, Call, CallResult, UserFunction
 
 THRESHOLD = 0.5
 ENOUGH = 0.75  # the share of plain golds to accept for a format to count as read

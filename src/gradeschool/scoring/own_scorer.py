@@ -12,8 +12,8 @@ from gradeschool.answers.quantities import WORD_NUMBER, same_answer
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.scorer import LibraryAnswer, ReturnedScore, Scorer, ScorerFailure
+from gradeschool.user_function import Call, UserFunction
 from gradeschool.verdict import Answer
-from gradeschool.worker import Call, UserFunction
 
 OWN_FUNCTION = "a function of your own"  # summary of each of these scorers
 ACCEPTED = 0.5  # the smallest number by which a function accepts an answer
@@ -70,9 +70,9 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     """Return a scorer that calls a function of the user in a child process, bounded in time.
 
     function: "FILE.py:FUNCTION", "MODULE:FUNCTION" or the function itself; takes the completion
-    and the gold, the problem or both (`worker.Call`). True or a number from ACCEPTED on is correct,
-    a smaller one wrong; a text is the extracted answer, which is compared with the gold as a
-    number; None and an empty text are no answer. Whatever else happens is an error of this row,
+    and the gold, the problem or both (`user_function.Call`). True or a number from ACCEPTED on is
+    correct, a smaller one wrong; a text is the extracted answer, which is compared with the gold as
+    a number; None and an empty text are no answer. Whatever else happens is an error of this row,
     such as a text without a number that is no part of the completion, or a number that may be the
     answer itself: beyond -1 and 1 from a function that gave no reward to a plain right answer.
     After MOST_HANGS texts that hang, the function is called no more, with a warning.

@@ -1,0 +1,356 @@
+"""Scorers and rewards of the user: how they are named, found, and called in a child process.
+
+The way to call one follows from its signature: `f(completion, gold)`, `f(completion, problem)`,
+`f(completion, gold, problem)`, and the forms of verl, TRL and OpenRLHF. `load` and what follows it
+run in the child (`worker`).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gradeschool import worker
+from gradeschool.errors import InputError
+from gradeschool.problem import MARKER, Problem
+from gradeschool.worker import FOREIGN_LINE, Child, Raised, WorkerFailure, attempt
+
+WALL_SECONDS = 20.0  # for a call that waits without computing
+NAME = re.compile(r"(?P<place>.+):(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)", re.DOTALL)
+MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+EXAMPLE = "give MODULE:FUNCTION or FILE.py:FUNCTION, such as 'rewards.py:score'"
+GOLD_FORMS = ("text", "solution", "number")
+GOLD_NAMES = ("answer", "solution", "ground_truth", "gold", "target", "label", "answers")
+# Parameters in the other order than that in which a function is called.
+GOLDS_FIRST = {"gold", "ground_truth", "target", "label", "reference", "expected"}
+TEXTS_SECOND = {"completion", "response", "prediction", "pred", "output", "text", "generation"}
+VERL = ("data_source", "solution_str", "ground_truth")
+OPENRLHF = ("queries", "prompts", "labels")
+QUESTION = "How many boxes does she fill?\n"  # where the problem is not known
+# Completions before and after the judged one in a list of several, with their golds.
+BEFORE, AFTER = ("#### 86413", "86413"), ("I do not know.", "97531")
+
+
+class Call(NamedTuple):
+    """A way to call a function.
+
+    way: "pair" f(completion, gold); "problem" with a `gradeschool.Problem` besides or in place of
+    the gold; "names" f(data_source, solution_str, ground_truth, extra_info), as verl does; "batch"
+    f(completions=[text], answer=[gold]) and "chats" with messages in place of the text, as TRL
+    does. "openrlhf" f(queries, prompts, labels), where a query is prompt and text together.
+    gold: one of GOLD_FORMS. name: the keyword for the gold's list in a batch, "" for every
+    name in use. prompts: the batch takes prompts too. thread: call it in a second thread. several:
+    give a batch two more completions, with golds of their own.
+    """
+
+    way: str
+    gold: str = "text"
+    name: str = ""
+    prompts: bool = False
+    thread: bool = False
+    several: bool = False
+
+
+class CallResult(NamedTuple):
+    """What a call returned.
+
+    score: a finite number, or True and False as 1 and 0. text: a string. If neither is given,
+    shown: the value as printed, or raised: the exception, or how the process ended. seconds: of
+    computing. hung: the call was stopped. lost: its process ended.
+    """
+
+    score: float | None = None
+    text: str | None = None
+    shown: str = ""
+    raised: str = ""
+    seconds: float = 0.0
+    hung: bool = False
+    lost: bool = False
+
+
+class UserFunction:
+    """A function by name ("rewards:score", "rewards.py:score") or itself, and its child process.
+
+    Raises InputError for a name without such a file, and for a function that a fresh interpreter
+    cannot import: a lambda, a function inside a function, one of an interactive session.
+    """
+
+    def __init__(
+        self,
+        function: str | Callable[..., Any],
+        *,
+        argument: str | None = None,
+        wall: float | None = None,
+    ) -> None:
+        """argument: the function is a factory, and its result for this argument is called.
+
+        wall: seconds of a call that waits, None for WALL_SECONDS.
+        """
+        self.name, place = _locate(function)
+        if worker.serving:  # else each process would start the next one
+            raise InputError(
+                f"{self.name!r} is called by its own module while a process of gradeschool imports "
+                "it; put the calls of gradeschool under `if __name__ == '__main__':`"
+            )
+        place = place if argument is None else {**place, "argument": argument}
+        self._load = f"{__name__}:load {json.dumps(place)}"
+        self._child = Child(wall or WALL_SECONDS)
+        self._calls: list[Call] = []
+
+    def calls(self) -> list[Call]:
+        """Return the ways to call it; raises InputError if it cannot be imported or called."""
+        if not self._calls:
+            try:
+                answer = self._child.call(self._load, (None, None, None, None))
+                self._calls = [Call(*call) for call in answer]
+            except (TypeError, LookupError, WorkerFailure) as error:
+                reason = str(error).rpartition("cannot be used: ")[2]
+                raise InputError(f"{self.name!r} cannot be called: {reason}") from None
+        return self._calls
+
+    def reply(
+        self, completion: str, gold: str, problem: Problem | None, call: Call | None = None
+    ) -> CallResult:
+        """Return the reply for a completion, called as `call` says.
+
+        Without `call`, the first way that fits the signature. Raises InputError as `calls`.
+        """
+        way = call or self.calls()[0]
+        fields = problem and [
+            *(problem.id, problem.question, problem.gold, problem.solution), dict(problem.meta)
+        ]  # fmt: skip
+        try:
+            answer = self._child.call(self._load, (completion, gold, fields, way))
+        except WorkerFailure as end:
+            return CallResult(raised=str(end), hung=end.timed_out, lost=end.lost)
+        match answer:
+            case [float() | None, str() | None, str(), str(), float()]:
+                return CallResult(*answer)
+        return CallResult(raised=FOREIGN_LINE)
+
+    def stop(self) -> None:
+        """End the child process; the next call starts another."""
+        self._child.stop()
+
+
+def _locate(function: str | Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """Return the name of a function for people, and where the child finds it."""
+    if isinstance(function, str):
+        parts = NAME.fullmatch(function)
+        if parts is None:
+            hint = f"{'put spaces between names; ' if ',' in function else ''}{EXAMPLE}"
+            raise InputError(f"{function!r} does not name a function; {hint}")
+        place, name = parts["place"], parts["function"]
+        if place.endswith(".py"):
+            if not Path(place).is_file():
+                raise InputError(f"there is no file {place!r}; {EXAMPLE}")
+            return function, {"file": str(Path(place).resolve()), "function": name}
+        if not MODULE.fullmatch(place):
+            raise InputError(f"{place!r} is not a module name; {EXAMPLE}")
+        return function, {"module": place, "function": name}
+    module: str = getattr(function, "__module__", None) or ""
+    qualified: str = getattr(function, "__qualname__", "")
+    owner = sys.modules.get(module)
+    found: object = owner
+    for part in qualified.split("."):
+        found = getattr(found, part, None)
+    file = getattr(owner, "__file__", None)
+    if (module == "__main__" and not file) or found != function:  # a lambda, a bound method
+        raise InputError(
+            f"{function!r} cannot be imported by another process; define it at the top of a module"
+        )
+    name = f"{Path(file).name if file else module}:{qualified}"
+    if file is not None and "." not in module and not hasattr(owner, "__path__"):  # a script
+        return name, {"file": str(Path(file).resolve()), "function": qualified}
+    return name, {"module": module, "function": qualified}
+
+
+# In the child
+
+
+def load(place: Mapping[str, str]) -> Callable[..., list[Any]]:
+    """Return what answers for the function at a place that `_locate` returned."""
+    # The folder comes last: a json.py beside the module must not replace the standard library's.
+    if "file" in place:
+        path = Path(place["file"])
+        sys.path.append(str(path.parent))
+        taken = path.stem in sys.modules or path.stem in sys.stdlib_module_names
+        spec = importlib.util.spec_from_file_location(f"user_{path.stem}" if taken else path.stem,
+                                                      path)  # fmt: skip
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is not a Python file")
+        function: Any = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = function
+        spec.loader.exec_module(function)
+    else:
+        if not place["module"].startswith("gradeschool."):
+            sys.path.append(str(Path.cwd()))
+        function = importlib.import_module(place["module"])
+    for part in place["function"].split("."):
+        function = getattr(function, part)
+    if "argument" in place:
+        function = function(place["argument"])
+    if not callable(function):
+        raise TypeError(f"{place['function']} is not callable")
+    return partial(_answer, function)
+
+
+def _answer(
+    function: Callable[..., Any],
+    completion: str | None,
+    gold: str,
+    problem: Sequence[Any] | None,
+    call: Sequence[Any],
+) -> list[Any]:
+    """Return the fields of a CallResult; without a completion, the ways to call the function."""
+    import inspect
+
+    if completion is None:
+        return function_calls(function)
+    way = Call(*call)
+    known = Problem(*problem) if problem else None
+    positional, named = _arguments(function, way, completion, gold, known)
+
+    def run() -> Any:
+        value = function(*positional, **named)
+        if inspect.isawaitable(value):  # of an `async def`
+            import asyncio
+
+            async def awaited() -> Any:
+                return await value
+
+            return asyncio.run(awaited())
+        return value
+
+    start = time.process_time()
+    if way.thread:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as threads:
+            value = threads.submit(attempt, run).result()
+    else:
+        value = attempt(run)
+    seconds = time.process_time() - start
+    if isinstance(value, Raised):
+        return [None, None, "", str(value), seconds]
+    score = attempt(lambda: _score(value, 3 if way.several else 1))
+    text = str(value) if isinstance(value, str) else None
+    shown = str(attempt(lambda: repr(value)[:80]))
+    return [None if isinstance(score, Raised) else score, text, shown, "", seconds]
+
+
+def _score(value: Any, completions: int = 1) -> float | None:
+    """Return the number that a function returned; None if it is not a finite number.
+
+    A list or tensor is one for each of the completions, of which the middle one is judged; a
+    dictionary counts as its "rewards" (OpenRLHF) or "score" (verl).
+    """
+    if isinstance(value, dict) and "rewards" in value:
+        value = value["rewards"]
+    if hasattr(value, "tolist"):  # of torch or numpy
+        value = value.tolist()
+    if completions > 1 or isinstance(value, list | tuple):
+        value = value[completions // 2] if len(value) == completions else None
+    if isinstance(value, dict):
+        value = value.get("score")
+    if value is None or isinstance(value, str | bytes):
+        return None
+    score = float(value)
+    return score if isfinite(score) else None
+
+
+def function_calls(function: Callable[..., Any]) -> list[Call]:
+    """Return the ways in which a function may be called; raises TypeError if there are none."""
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # a builtin without a signature
+        return [Call("pair", form) for form in GOLD_FORMS]
+    kinds = {parameter.name: parameter.kind for parameter in signature.parameters.values()}
+    open_ended = inspect.Parameter.VAR_KEYWORD in kinds.values()
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    named = [name for name, kind in kinds.items() if kind not in variable]
+    if "completions" in named:
+        name = next((name for name in GOLD_NAMES if name in named), "")
+        if not name and not open_ended:
+            raise TypeError(f"takes no gold: {', '.join(named)}; name it one of {GOLD_NAMES}")
+        prompts = "prompts" in named or open_ended
+        calls = [Call(way, name=name, prompts=prompts) for way in ("batch", "chats")]
+    elif set(VERL) <= set(named):
+        calls = [Call("names")]
+    elif set(OPENRLHF) <= set(named):
+        calls = [Call("openrlhf")]
+    elif "problem" in named:
+        calls = [Call("problem")]
+    else:
+        try:
+            signature.bind("completion", "gold")
+        except TypeError:
+            is_named = inspect.Parameter.KEYWORD_ONLY in kinds.values()
+            keywords = " by keyword alone" if is_named else ""
+            raise TypeError(
+                f"takes ({', '.join(named)}){keywords}; wrap it in a function (completion, gold)"
+            ) from None
+        if named[0] in GOLDS_FIRST and named[1:2] and named[1] in TEXTS_SECOND:
+            raise TypeError(
+                f"takes ({', '.join(named)}), but the completion is given first and then the gold; "
+                "wrap it in a function (completion, gold)"
+            )
+        calls = [Call("pair")]
+    return [call._replace(gold=form) for form in GOLD_FORMS for call in calls]
+
+
+def _arguments(
+    function: Callable[..., Any], call: Call, completion: str, gold: str, problem: Problem | None
+) -> tuple[list[Any], Mapping[str, Any]]:
+    """Return the positional and the keyword arguments for one completion and its gold."""
+    import inspect
+
+    def in_form(gold: str) -> Any:
+        if call.gold == "solution":
+            return f"She fills 3 boxes and 4 boxes.\n{MARKER} {gold}"
+        if call.gold == "text":
+            return gold
+        reference: float = nan
+        for number in (float, int):
+            with suppress(ValueError):
+                reference = number(gold.replace(",", ""))
+        return reference
+
+    reference = in_form(gold)
+    if call.way == "pair":
+        return [completion, reference], {}
+    if call.way == "problem":
+        takes_gold = len(inspect.signature(function).parameters) > 2
+        given = [completion, reference] if takes_gold else [completion]
+        return given, {"problem": problem or Problem.from_gold(gold)}
+    question = problem.question if problem else QUESTION
+    if call.way == "names":
+        named = dict(zip(VERL, ("openai/gsm8k", completion, reference), strict=True))
+        extra = {"split": "test", "index": 0, "question": question, "answer": in_form(gold)}
+        return [], {**named, "extra_info": extra}
+    rows = [BEFORE, (completion, gold), AFTER] if call.several else [(completion, gold)]
+    golds = [in_form(each) for _, each in rows]
+    if call.way == "openrlhf":
+        queries = [f"{question}{text}" for text, _ in rows]
+        return [], dict(zip(OPENRLHF, (queries, [question] * len(rows), golds), strict=True))
+    columns: dict[str, Any] = dict.fromkeys([call.name] if call.name else GOLD_NAMES, golds)
+    if call.prompts:
+        columns["prompts"] = [""] * len(rows)
+    parameters = inspect.signature(function).parameters
+    for name in ("log_extra", "log_metric"):  # of TRL
+        if name in parameters:
+            columns[name] = lambda *_, **__: None
+    chats = [[{"role": "assistant", "content": text}] for text, _ in rows]
+    texts = chats if call.way == "chats" else [text for text, _ in rows]
+    return [], {"completions": texts, **columns}
