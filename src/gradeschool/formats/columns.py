@@ -426,24 +426,21 @@ class _Table:
         Rows with one id have one gold; with their sample numbers (and runs), they differ.
         """
 
-        def values(column: Column | None) -> list[str]:
-            return [str(column and column.value(row)) for row in self.rows]
+        def kinds(*columns: Column | None) -> int:
+            return len({tuple(str(each and each.value(row)) for each in columns)
+                        for row in self.rows})  # fmt: skip
 
-        golds, n = values(gold), len(self.rows)
+        every = len(self.rows)
         for ids in others:
-            of = values(ids)
-            kinds = len(set(of))
-            if not ENOUGH <= kinds < n or self.are_flags(ids):
+            several = kinds(ids)
+            if not ENOUGH <= several < every or kinds(ids, gold) > several or self.are_flags(ids):
                 continue
-            if len(set(zip(of, golds, strict=True))) > kinds:
-                continue
-            if len(set(zip(of, values(run), strict=True))) == n:
+            if kinds(ids, run) == every:
                 continue  # each run has each problem once
             found = f"{'question' if self.is_wordy(ids) else 'id'}={ids}"
             for number in others:
-                keys = set(zip(of, values(run), values(number), strict=True))
                 whole = all(whole_number(value) is not None for value in self.cells[number])
-                if number != ids and whole and len(keys) == n:
+                if number != ids and whole and kinds(ids, run, number) == every:
                     return f"{found},sample={number}"
             return found
         return ""
@@ -459,12 +456,12 @@ class _Table:
             all(STEP.match(text) and str(n) in text[:9] for n, text in enumerate(each[:2], 1))
             for each in lists
         )
-        lengths = Counter(map(len, lists))
-        answers = [sum(bool(ANSWER.search(text)) for text in each[:-1]) for each in lists]
-        varies = len(lists) >= ENOUGH and max(lengths.values()) < VARIED * len(lists)
+        most = max(Counter(map(len, lists)).values(), default=0)
+        early = [text for each in lists for text in each[:-1]]
+        varies = len(lists) >= ENOUGH and most < VARIED * len(lists)
         if lists and (
             numbered >= MOST * len(lists)
-            or (varies and sum(answers) < 0.2 * (sum(map(len, lists)) - len(lists)))
+            or (varies and sum(map(bool, map(ANSWER.search, early))) < 0.2 * len(early))
         ):
             raise InputError(
                 f"the column {str(column)!r} of {self.file!r} has lists of steps, such as "
