@@ -11,6 +11,7 @@ from rich.console import Console, OverflowMethod
 from rich.table import Table
 
 from gradeschool.answers.regions import FORM_NAMES
+from gradeschool.formats.own_run import other_models
 from gradeschool.formats.values import mapping
 from gradeschool.percentages import (
     accuracy_words,
@@ -356,7 +357,7 @@ def print_run(run: RunSummary, console: Console) -> None:
         "folder": run.folder,
         **dict(measured(manifest)),
         "digest": mapping(manifest.get("protocol")).get("digest"),
-        "answered by": run.other_models,
+        "answered by": other_models(str(manifest.get("model")), results.get("answered_by")),
         "decoding": decoding,
         "created": manifest.get("created"),
         "updated": manifest.get("updated"),

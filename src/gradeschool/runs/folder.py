@@ -14,7 +14,7 @@ from gradeschool.errors import InputError, MissingExtraError, StoreError
 from gradeschool.formats import own_run
 from gradeschool.formats.values import mapping
 from gradeschool.percentages import accuracy_words, bounds, count
-from gradeschool.runs.job import SCHEMA, RunPlan, differing, facts_of, recorded_plan, request_key
+from gradeschool.runs.job import SCHEMA, RunPlan, differing, facts_of, recorded_plan
 
 SHOWN = 5
 REWRITE = "the command of the run writes it again"
@@ -74,12 +74,6 @@ class RunSummary:
         """Return the number of samples in results.json, None if it is that of the stored ones."""
         n = (self.results or {}).get("n")
         return n if isinstance(n, int) and n != self.answered + self.failed else None
-
-    @property
-    def other_models(self) -> str:
-        """Return the models that answered instead of the requested one, "" for none."""
-        named = (self.results or {}).get("answered_by")
-        return own_run.other_models(str(self.manifest.get("model")), named)
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
@@ -155,13 +149,14 @@ def verify(folder: Path) -> list[tuple[bool, str]]:
             report(True, f"the {setting.partition(' ')[0]} has changed: {values}")
         else:
             identity = str(manifest.get("model"))
-            prompts = replace(plan, problems=plan.dataset.problems).prompts()
-            unknown = [row.problem_id for row in completions if row.problem_id not in prompts]
+            requests = replace(plan, problems=plan.dataset.problems).requests(identity)
+            keys = {(each.problem.id, each.sample): each.key for each in requests}
+            known = {problem.id for problem in plan.dataset.problems}
+            unknown = [row.problem_id for row in completions if row.problem_id not in known]
             wrong = [
                 f"problem {row.problem_id} sample {row.sample}"
                 for row in completions
-                if (prompt := prompts.get(row.problem_id)) is not None
-                and request_key(identity, prompt, plan.decoding, row.sample) != row.key
+                if row.problem_id in known and keys.get((row.problem_id, row.sample)) != row.key
             ]
             if unknown:
                 belong = count(len(unknown), "row belongs", "rows belong")

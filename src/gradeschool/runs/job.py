@@ -164,26 +164,21 @@ class RunPlan:
     file: str = ""
     scorers: tuple[Scorer, ...] = ()
 
-    def prompts(self) -> dict[str, Prompt]:
-        """Return the prompts by the problem's id.
+    def requests(self, identity: str) -> list[Request]:
+        """Return the requests to the model with this identity, by problem.
 
         Few-shot examples may be drawn for each problem of the dataset in order, so the prompts of
         a part are those of a run over the whole dataset.
         """
-        whole = self.dataset.problems
+        whole, requests = self.dataset.problems, []
         rendered = self.problems if self.problems == whole[: len(self.problems)] else whole
         rendering = self.protocol.render(rendered, self.shots.problems if self.shots else ())
-        ids = [problem.id for problem in rendered]
-        return dict(zip(ids, rendering, strict=True))
-
-    def requests(self, identity: str) -> list[Request]:
-        """Return the requests to the model with this identity, by problem."""
-        prompts, decoding, requests = self.prompts(), self.decoding, []
+        prompts = {problem.id: prompt for problem, prompt in zip(rendered, rendering, strict=True)}
         for problem in self.problems:
             prompt = prompts[problem.id]
             for sample in range(self.samples):
-                key = request_key(identity, prompt, decoding, sample)
-                requests.append(Request(problem, prompt, decoding, key, sample))
+                key = request_key(identity, prompt, self.decoding, sample)
+                requests.append(Request(problem, prompt, self.decoding, key, sample))
         return requests
 
 
