@@ -113,27 +113,21 @@ def parse_price(text: str, model: str) -> Price:
 
     The file has the form {"gpt-4.1-mini": [0.40, 1.60], ...}. Raises InputError.
     """
-    pair: Any = text.split("/")
-    if text.endswith(".json"):
-        try:
-            table = json.loads(Path(text).read_bytes())
-            pair = table[model]
-        except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"cannot read the prices in {text!r}: {error}") from error
-        except (LookupError, TypeError):
-            name = repr(model) if model else "the model, whose name the address does not have"
-            words = f"{text!r} has no price of {name}; add it, as {{NAME: [IN, OUT]}}"
-            raise InputError(words) from None
     try:
+        pair: Any = text.split("/")
+        if text.endswith(".json"):
+            pair = json.loads(Path(text).read_bytes())[model]
         prompt, completion = map(float, pair)
-        if 0 <= prompt <= LARGEST_PRICE and 0 <= completion <= LARGEST_PRICE:
-            return Price(prompt, completion)
-    except (TypeError, ValueError):
-        pass
-    raise InputError(
-        f"the price {text!r} of {model!r} is not two numbers from 0 on; give IN/OUT in dollars per "
-        "million tokens, as in 2.50/10"
-    )
+        if not (0 <= prompt <= LARGEST_PRICE and 0 <= completion <= LARGEST_PRICE):
+            raise ValueError
+        return Price(prompt, completion)
+    except OSError as error:
+        raise InputError(f"cannot read the prices in {text!r}: {error}") from error
+    except (LookupError, TypeError, ValueError, RecursionError):
+        raise InputError(
+            f"the price of {model!r} in {text!r} is not two numbers from 0 on; give IN/OUT in "
+            "dollars per million tokens, as in 2.50/10, or a JSON file of {NAME: [IN, OUT]}"
+        ) from None
 
 
 def estimated_tokens(prompt: Prompt) -> int:
