@@ -189,7 +189,7 @@ Neighbours = tuple[int, Mapping[int, Problem], Mapping[str, list[int]]]
 
 
 class Placement:
-    """Where the texts of one file belong; facts are counted by `add` and judged by `conclude`."""
+    """Where the texts of one file belong: `add` counts facts, `refusal` and `warning` judge."""
 
     def __init__(self, file: str, matcher: Matcher, id_base: int | None) -> None:
         self.file = file

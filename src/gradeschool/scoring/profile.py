@@ -27,7 +27,7 @@ from gradeschool.scoring.compare import (
     holm_corrected,
 )
 from gradeschool.scoring.matching import squeeze
-from gradeschool.scoring.statistics import Interval, mean_share
+from gradeschool.scoring.statistics import mean_share
 from gradeschool.scoring.table import ScoredTable, Tally
 from gradeschool.verdict import Outcome
 
@@ -146,13 +146,13 @@ def sentence(entry: ProfileEntry, original: str) -> str:
         outcome = f"no significant difference{corrected}; a drop of {most:.1f} or more is excluded"
     return (
         f"{original} {percent(pair.accuracy_a, 1)}; {same} {entry.name} "
-        f"{percent(pair.accuracy_b, 1)} ({_difference(pair.difference, pair.ci95)}): {outcome}"
+        f"{percent(pair.accuracy_b, 1)} ({_difference(pair)}): {outcome}"
     )
 
 
-def _difference(share: float, ci95: Interval) -> str:
+def _difference(pair: Comparison) -> str:
     """Return a difference with its interval: "-5.1 points, 95 % -6.4 to -3.8"."""
-    return f"{points(share, 1)} points, 95 % {point_bounds(ci95, 1)}"
+    return f"{points(pair.difference, 1)} points, 95 % {point_bounds(pair.ci95, 1)}"
 
 
 def verdict(original: Outcomes, entries: Sequence[ProfileEntry]) -> list[str]:
@@ -166,9 +166,7 @@ def verdict(original: Outcomes, entries: Sequence[ProfileEntry]) -> list[str]:
     names = "; ".join(entry.name for entry in equal)
     most = max([0.0, *(-100 * entry.comparison.ci95.low for entry in equal)])
     lower = ", ".join(
-        f"{entry.name} {_difference(entry.comparison.difference, entry.comparison.ci95)}"
-        for entry in equal
-        if entry.is_lower
+        f"{each.name} {_difference(each.comparison)}" for each in equal if each.is_lower
     )
     if lower:
         first = (
@@ -197,7 +195,7 @@ def verdict(original: Outcomes, entries: Sequence[ProfileEntry]) -> list[str]:
         sure = [(kind, part) for kind, part in entry.parts.items() if part.ci95.low > 0]
         sure.sort(key=lambda each: -each[1].difference)
         if entry.is_lower and not entry.group and sure:
-            parts = ", ".join(f"{k} {_difference(p.difference, p.ci95)[1:]}" for k, p in sure)
+            parts = ", ".join(f"{kind} {_difference(part)[1:]}" for kind, part in sure)
             loss = -100 * entry.comparison.difference
             sentences.append(f"Of the {loss:.1f} points on {entry.name}: {parts}.")
     return sentences

@@ -146,12 +146,6 @@ def standard_error(values: Sequence[float]) -> float:
     return sqrt(sum((value - mean) ** 2 for value in values) / (count - 1) / count)
 
 
-def interval_of_mean(values: Sequence[float]) -> Interval:
-    """Return the normal 95 % interval of a mean of independent values from 0 to 1."""
-    mean, half = sum(values) / len(values), Z95 * standard_error(values)
-    return Interval(max(0.0, mean - half), min(1.0, mean + half))
-
-
 class ProblemPair(NamedTuple):
     """One problem in two runs: right answers and number of samples in each, n at least 1."""
 

@@ -27,13 +27,14 @@ from gradeschool.scoring.candidates import CandidateRun, one_run
 from gradeschool.scoring.samples import Warn
 from gradeschool.scoring.sources import split_run
 from gradeschool.scoring.statistics import (
+    Z95,
     Interval,
     ProblemPair,
     clustered_wilson,
-    interval_of_mean,
     mean_difference,
     mean_share,
     paired_interval,
+    standard_error,
     wilson_of_mean,
 )
 from gradeschool.verifier.scores import add_scores, is_model, load_scorer
@@ -241,8 +242,10 @@ def measure_auc(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> S
     aucs = [value for scores, right in problems if (value := auc(scores, right)) is not None]
     if not aucs:
         return ScoreAuc(overall, None, None, 0)
-    interval = Interval(0.0, 1.0) if len(aucs) == 1 else interval_of_mean(aucs)
-    return ScoreAuc(overall, sum(aucs) / len(aucs), interval, len(aucs))
+    mean, half = sum(aucs) / len(aucs), Z95 * standard_error(aucs) if len(aucs) > 1 else 1.0
+    return ScoreAuc(
+        overall, mean, Interval(max(0.0, mean - half), min(1.0, mean + half)), len(aucs)
+    )
 
 
 def auc_of_cases(name: str, cases: Sequence[RankedProblem]) -> ScoreAuc:
