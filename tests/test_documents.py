@@ -193,6 +193,3 @@ def test_format_chat_gives_messages_for_apply_chat_template(gsm8k_test: Problems
     assert CHAT_SYSTEM.startswith("Solve the following math problem step by step. ")
     (sent,) = get_protocol("zero-shot/chat").render(gsm8k_test[:1], ())
     assert sent.as_messages() == messages
-
-
-# Document 1: pitfalls

@@ -7,10 +7,6 @@ since 0.3.221 (commit 660c48251) numbers are compared; since 0.3.253 an escaped 
 `-T fewshot=5` and `-T fewshot=0`. `inspect/aime2025`: the last line that contains more than marks,
 without its box, then the match of inspect_ai; it fits GSM8K as well. `inspect/math`: inspect_ai's
 scorer of expressions itself.
-
-inspect_evals 0.26.0, src/inspect_evals/gsm8k/gsm8k.py (task version 2-A), mgsm/mgsm.py,
-utils/aime_common.py (aime2025 task version 5-A); inspect_ai 0.3.285,
-src/inspect_ai/scorer/_common.py and _math.py lines 1176-1383.
 """
 
 from __future__ import annotations

@@ -1,12 +1,4 @@
-r"""lighteval: GSM8K by its own and by its inspect back end; MGSM, AIME, GSM-Plus, MATH-500.
-
-`lighteval/gsm8k` and `lighteval/gsm8k-inspect`: the metric of the task and its inspect scorer.
-`lighteval/mgsm`: the whole completion must be the number.
-
-PyPI 0.13.0: tasks/lighteval_task.py lines 380-396, tasks/prompt_manager.py lines 91-172;
-metrics/metrics.py lines 84-110 and 262-276, metrics/dynamic_metrics.py lines 156-262,
-metrics/metrics_sample.py lines 81-167 (`ExactMatches` with strip_strings).
-"""
+"""lighteval: GSM8K by its own and by its inspect back end; MGSM, AIME, GSM-Plus, MATH-500."""
 
 from __future__ import annotations
 

@@ -5,13 +5,6 @@ A task has up to three forms. The plain one is a text. `+chat`: that text as one
 without the delimiters of the text; the default of `--apply_chat_template` since 0.4.10, before it
 `--fewshot_as_multiturn`. The README of the Llama tasks asks for these: they gave the published
 numbers of Llama 3.
-
-Tasks in the style of MATH: `lm-eval/hrm8k-gsm8k-en`: the last box, else between "$", else after
-"=", else a number; compared in Hendrycks et al.'s string forms. `lm-eval/hendrycks-math500` and
-`lm-eval/aime`: the text between the first and the last "$", else the whole text; aime prefers the
-last box. `lm-eval/minerva-math500`: the text in "Final Answer: The final answer is ... I hope it is
-correct.", equal to the gold in the normal form of the Minerva paper (appendix D), else as parsed by
-sympy's LaTeX parser. `lm-eval/minerva-math500/math-verify`: the task's second metric.
 """
 
 from __future__ import annotations

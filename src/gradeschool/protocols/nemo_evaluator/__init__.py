@@ -1,8 +1,4 @@
-r"""NVIDIA NeMo Evaluator: the benchmarks gsm8k and mgsm, and the scorer gsm8k_answer of its wheel.
-
-src/nemo_evaluator/benchmarks/gsm8k.py lines 21-43, mgsm.py lines 38-66, scoring/pattern.py lines
-30-50 (answer_line, numeric_match); nemo_evaluator/contrib/byob/scorers.py lines 512-580.
-"""
+"""NVIDIA NeMo Evaluator: the benchmarks gsm8k and mgsm, and gsm8k_answer of its wheel."""
 
 from __future__ import annotations
 

@@ -1,12 +1,5 @@
 r"""OpenCompass: the evaluators and prompts of its GSM8K configurations, and other sets.
 
-`opencompass/gsm8k` and `opencompass/svamp`: four fixed examples as turns, the default tasks; scored
-by Gsm8kEvaluator with gsm8k_postprocess. `opencompass/gsm8k-0shot-v2`: the last box, else an
-announced answer; MATHEvaluator v2. `opencompass/mgsm-LANG`: the last number after the last label,
-equal to the gold as a string. `opencompass/gsm-hard`: the first number after "The answer is", else
-the last number, equal as a string to the gold as Python writes a float: "18" is not "18.0".
-`opencompass/math-verify`: Math-Verify extracts LaTeX from the completion, boxes first.
-
 The answer forms are _strip_string_v2 (Hendrycks) and normalize_final_answer (Minerva) of
 opencompass/datasets/math.py, with its lists of strings. Quadratic patterns of upstream are linear
 scans here.
