@@ -134,7 +134,8 @@ def formulas(context: Literal["boxed", "plain"]) -> str:
         rf"(?:{JOINT}{make_latex_env_pattern(f'next{number}_', context)})?"
         for number in range(1, MOST_FORMULAS)
     )
-    return make_latex_env_pattern("first_", context) + "".join(further)
+    pattern: str = make_latex_env_pattern("first_", context) + "".join(further)
+    return pattern
 
 
 class Pattern(NamedTuple):
