@@ -156,7 +156,8 @@ def test_scores_under_platinum_are_those_of_its_own_problems(
 ) -> None:
     """Counted apart: the problems of Platinum, each against its gold, by the scorer itself."""
     path, name = data / "completions" / "tora.jsonl", FLEXIBLE
-    labels = {each.id: each for each in gsm8k_test} | platinum_changes(gsm8k_test, "gsm8k")
+    changes = platinum_changes(gsm8k_test, "gsm8k")
+    labels = {each.id: changes.get(each.id, each) for each in gsm8k_test}
     expected: dict[str, list[int]] = {}
     with path.open(newline="\n") as lines:
         for row in map(json.loads, lines):

@@ -33,7 +33,6 @@ from gradeschool.formats.values import (
     plain_name,
     question_texts,
     run_name,
-    sample_number,
     shown,
     text_of,
     texts_of,
@@ -190,7 +189,8 @@ class Columns:
         if len(texts) > MOST_TEXTS:
             fault = f"has {len(texts):,} texts; at most {MOST_TEXTS:,} are read, write them as rows"
             return [Sample(number, run or UNNAMED, fault=fault)]
-        first = UNNUMBERED if sample is None else sample_number(sample)
+        index = None if sample is None else whole_number(sample)
+        first = UNNUMBERED if index is None or index < 0 else index
         if isinstance(content, str) and not isinstance(flag, list):  # faster than below
             return [Sample(number, run or default_run, texts[0], reference, first,
                            Finish.UNKNOWN if finish is None else finish_of(finish), error, "",

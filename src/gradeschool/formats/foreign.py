@@ -255,13 +255,6 @@ def is_lm_eval(fields: Mapping[str, object]) -> bool:
     return {"doc_id", "doc", "resps"} <= fields.keys()
 
 
-def is_lm_eval_results(value: Mapping[str, object]) -> bool:
-    """Return whether a JSON object has the results of lm-eval, which are without texts."""
-    return "results" in value and not {"configs", "n-samples", "n-shot", "versions"}.isdisjoint(
-        value
-    )
-
-
 class LmEvalSamples:
     """Reads rows; those of other filters than the first repeat the responses and are skipped."""
 

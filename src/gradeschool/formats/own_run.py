@@ -294,13 +294,6 @@ def completions_file(path: Path) -> Path:
     return path / COMPLETIONS_FILE if path.is_dir() else path
 
 
-def fingerprint(path: Path) -> dict[str, Any]:
-    """Return the size and SHA-256 of a file."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"bytes": file.tell(), "sha256": digest}
-
-
 def is_stored_row(fields: Mapping[str, Any]) -> bool:
     """Return whether a row was stored by `gradeschool eval`."""
     return {"schema", "problem_id", "sample"} <= fields.keys() and isinstance(

@@ -131,7 +131,7 @@ class SampleFile:
         self.default_run = default_run or default_run_name(path)
         self._whole: Any = read_whole(self.path)
         whole = self._whole if isinstance(self._whole, dict) else {}
-        if whole and foreign.is_lm_eval_results(whole):
+        if "results" in whole and whole.keys() & {"configs", "n-samples", "n-shot", "versions"}:
             beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
             which = f"give {', '.join(beside[:3])}" if beside else "run lm_eval with --log_samples"
             raise InputError(

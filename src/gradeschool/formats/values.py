@@ -12,7 +12,7 @@ from typing import Any
 
 from gradeschool.answers.numbers import normalize
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import UNNUMBERED, WHOLE
+from gradeschool.formats.samples import WHOLE
 from gradeschool.scorer import clip
 
 # Names of columns by their role, and other names and words, from names.toml.
@@ -233,12 +233,6 @@ def whole_number(value: object) -> int | None:
     if isinstance(value, str) and (match := WHOLE.match(value)) is not None:
         return int(match[1])
     return None
-
-
-def sample_number(value: object) -> int:
-    """Return the number of a sample, UNNUMBERED for any other value."""
-    number = whole_number(value)
-    return UNNUMBERED if number is None or number < 0 else number
 
 
 def error_text(value: object, has_text: bool) -> str:

@@ -28,9 +28,10 @@ from transformers import (
 )
 
 from gradeschool.atomic import append_lines, locked_folder, write_json
+from gradeschool.datasets.files import sha256_of
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.own_run import dataset_of, fingerprint, read_json
+from gradeschool.formats.own_run import dataset_of, read_json
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
@@ -575,7 +576,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
         **asdict(settings),
         "generator_files": generator_files,
         "init_files": init_files,
-        "samples_file": fingerprint(path),
+        "samples_file": {"bytes": path.stat().st_size, "sha256": sha256_of(path)},
         "labels": labels,
         "scorer": sampled.scorer,
     }
