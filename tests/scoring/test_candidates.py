@@ -12,15 +12,13 @@ from gradeschool.formats.own_run import to_line
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.scoring.candidates import read_candidates
 from gradeschool.scoring.sources import load_runs
+from tests.support.files import jsonl
 
 
 def dataset_file(folder: Path, questions: Sequence[str]) -> Path:
-    path = folder / "problems.jsonl"
-    path.write_text("".join(
-        json.dumps({"question": question, "answer": f"#### {index + 1}"}) + "\n"
-        for index, question in enumerate(questions)
-    ))  # fmt: skip
-    return path
+    rows = [{"question": question, "answer": f"#### {index + 1}"}
+            for index, question in enumerate(questions)]  # fmt: skip
+    return jsonl(folder / "problems.jsonl", rows)
 
 
 def run_folder(folder: Path, problems: Path, completions: Sequence[Completion]) -> Path:

@@ -223,10 +223,8 @@ def test_failed_completions_are_counted_alike(gradeschool: Command, tmp_path: Pa
         {"id": "1", "response": "The answer is 10.\n\nQuestion: And 3 + 4?\nAnswer: 7"},
         {"id": "2", "response": "I do not know."},
     ]
-    file = tmp_path / "answers.jsonl"
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    scorer = "lm-eval/gsm8k/flexible-extract"
-    words = (str(file), "-d", "sample", "--id-base", "0", "--scorer", scorer, "--json")
+    file = jsonl(tmp_path / "answers.jsonl", rows)
+    words = (str(file), "-d", "sample", "--id-base", "0", "--scorer", FLEXIBLE, "--json")
     explained = gradeschool("explain", *words).json()["causes"]
     assert explained["provider error"] == 1
     assert sum(explained.values()) == 3

@@ -1,6 +1,5 @@
 """Comparing runs: pairs, flips, clusters of samples, how often the gate fails equal builds."""
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from tests.support.command import Command
 from tests.support.compared_runs import Write, rights
 from tests.support.compared_runs import dataset as dataset  # a fixture
 from tests.support.compared_runs import write as write  # a fixture
+from tests.support.files import jsonl
 
 
 def test_the_pairs_and_the_flips(gradeschool: Command, write: Write, dataset: Path) -> None:
@@ -45,8 +45,7 @@ def test_unequal_numbers_of_samples_have_one_accuracy(
         rows += [
             {"index": i, "completion": f"#### {i if i < right else i + 1}"} for i in range(1, 10)
         ]
-        paths.append(tmp_path / f"{name}.jsonl")
-        paths[-1].write_text("".join(json.dumps(row) + "\n" for row in rows))
+        paths.append(jsonl(tmp_path / f"{name}.jsonl", rows))
     asked = ("-d", dataset, "--scorer", "gradeschool/reader", "--json")
     compared = gradeschool("compare", *paths, *asked).json()
     (comparison,) = compared["comparisons"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from gradeschool import Problem, judge
 from gradeschool.scoring.causes import explain_verdict, read_text
 from gradeschool.verdict import Outcome
 from tests.support.command import Command
+from tests.support.files import jsonl
 
 MODULE = """
 import os, sys, time
@@ -48,7 +48,7 @@ def test_a_scorer_that_misbehaves_harms_no_other_row(
         {"question": f"{kind}: what is 5 + {row}?", "completion": f"{kind}: it is {5 + row}",
          "gold": str(5 + row)} for row, kind in enumerate(KINDS)
     ]  # fmt: skip
-    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    jsonl(Path("rows.jsonl"), rows)
     names = ("mine.py:last", "gradeschool/reader")
     scored = gradeschool("score", "rows.jsonl", "--scorer", *names, "--json", "-o", "out.jsonl")
     assert scored.status == 3, scored.err
@@ -125,8 +125,7 @@ def test_score_and_explain_ask_as_many_texts_of_a_function_that_hangs(
     monkeypatch.setattr("gradeschool.user_function.WALL_SECONDS", 1)
     rows = [{"question": f"{row}?", "completion": f"{'hang ' * (row % 2)}{row}", "gold": str(row)}
             for row in range(10)]  # fmt: skip
-    file = rewards.parent / "rows.jsonl"
-    file.write_text("\n".join(map(json.dumps, rows)))
+    file = jsonl(rewards.parent / "rows.jsonl", rows)
     result = gradeschool("score", file, "--scorer", f"{rewards}:hangs", "--json").json()
     counts = result["runs"][0]["scorers"][f"{rewards}:hangs"]
     assert (counts["correct"], counts["error"]) == (3, 7)

@@ -27,29 +27,21 @@ PROBLEMS, SAMPLES = 6, 2
 
 @pytest.fixture
 def problems(tmp_path: Path) -> Path:
-    path = tmp_path / "problems.jsonl"
     rows = [{"question": f"What is {n} + 0?", "answer": f"#### {n}"} for n in range(PROBLEMS)]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return path
+    return jsonl(tmp_path / "problems.jsonl", rows)
 
 
 @pytest.fixture
 def answers(tmp_path: Path) -> Path:
     """Two runs in turn: "low" marks the answers of three problems of six, "high" of five."""
-    path = tmp_path / "answers.jsonl"
     rows = [
-        {
-            "index": n,
-            "sample": k,
-            "run": run,
-            "completion": f"{'####' if n < right else 'Answer:'} {n}",
-        }
+        {"index": n, "sample": k, "run": run,
+         "completion": f"{'####' if n < right else 'Answer:'} {n}"}
         for n in range(PROBLEMS)
         for k in range(SAMPLES)
         for run, right in (("low", 3), ("high", 5))
-    ]
-    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
-    return path
+    ]  # fmt: skip
+    return jsonl(tmp_path / "answers.jsonl", rows)
 
 
 def correct(done_json: dict[str, list[dict[str, dict[str, dict[str, int]]]]]) -> dict[str, int]:
@@ -248,8 +240,7 @@ def test_rows_that_were_changed_are_counted_in_a_warning(
         3,
         True,
     )
-    plain = [json.dumps({"index": n, "completion": "5", "key": "k"}) + "\n" for n in range(9)]
-    stored.write_text("".join(plain))
+    jsonl(stored, [{"index": n, "completion": "5", "key": "k"} for n in range(9)])
     assert "changed" not in gradeschool(verb[0], "run", *verb[1:]).err
 
 
@@ -271,8 +262,7 @@ def test_samples_of_a_run_folder_come_by_their_numbers(
     rows = [
         {"index": n, "sample": k, "completion": f"#### {k}"} for n in range(2) for k in range(3)
     ]
-    recorded = tmp_path / "recorded.jsonl"
-    recorded.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    recorded = jsonl(tmp_path / "recorded.jsonl", rows)
     folder = tmp_path / "sampled"
     words = ("eval", "-m", f"recorded/{recorded}", "-d", problems, "-n", 2, "-k", 3, "--quiet")
     assert gradeschool(*words, "--temperature", 0.7, "-o", folder).status == 0

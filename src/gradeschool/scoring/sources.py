@@ -73,7 +73,8 @@ class Source:
         """
         file, options, columns = self.file, self.options, self.file.reader.columns
         self.dataset = dataset
-        digest = (recorded := mapping(manifest_of(self.parts[0]).get("dataset"))).get("sha256")
+        recorded = mapping(manifest_of(self.parts[0]).get("dataset"))
+        digest = recorded.get("sha256")
         is_same = digest in (None, dataset.sha256) or dataset.name in SOURCES
         if not is_same and recorded.get("name") == dataset.name:
             said = f"{dataset.name!r} has changed since the run {self.name!r}"
