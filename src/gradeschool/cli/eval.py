@@ -12,7 +12,7 @@ import click
 
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, FiniteRange, option, switch
-from gradeschool.percentages import count, percent
+from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import quoted, say
 from gradeschool.scorer import DEFAULT_SCORER
 
@@ -30,7 +30,8 @@ request_options = cli.with_options(
     option("--temperature", FiniteRange(0, 2), "Temperature; by default that of the protocol."),
     option("--top-p", FiniteRange(0, 1), "Nucleus mass; by default that of the protocol."),
     option("--stop", str, "Stop string instead of the protocol's; may be repeated, \"\" for none.",
-           multiple=True, metavar="TEXT"),
+           multiple=True, metavar="TEXT",
+           callback=lambda _context, _option, texts: tuple(filter(None, texts)) if texts else None),
     option("--max-tokens", COUNT, "Length limit; by default that of the protocol."),
     option("--seed", int, "Seed of the first sample; sample i has seed + i."),
     click.option("--calculator/--no-calculator", default=None,
@@ -43,7 +44,8 @@ request_options = cli.with_options(
     option("--price", str, "Dollars per million tokens: 2.50/10, or a .json file of models.",
            metavar="IN/OUT"),
     option("--thinking", ("on", "off"), "Let the model think before its answer, or not; by default "
-           "as the server."),
+           "as the server.",
+           callback=lambda _context, _option, word: None if word is None else word == "on"),
     option("--reasoning-effort", str, "How much the model thinks: none, minimal, low, medium, "
            "high, xhigh.", metavar="EFFORT"),
     option("--extra-body", str, "Further fields of each request, an object.", metavar="JSON"),
@@ -97,14 +99,6 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
     context.default_map = defaults
 
 
-config_option = click.option(
-    "--config", type=click.Path(path_type=Path), metavar="FILE.toml", is_eager=True,
-    expose_value=False, callback=_read_config,
-    help="Read options from a TOML file: model = \"tiny\", limit = 100. Options on the command "
-         "line have precedence.",
-)  # fmt: skip
-
-
 @click.command(cls=cli.Verb)
 @option("-m --model models", str, "openai/NAME, http://HOST:PORT/v1[/NAME], anthropic/NAME, "
         "gemini/NAME, transformers/FOLDER, vllm/FOLDER, llama.cpp/FILE.gguf, recorded/FILE; or "
@@ -132,7 +126,12 @@ config_option = click.option(
         "models or protocols, the folder of the run folders.")  # fmt: skip
 @request_options
 @switch("--dry-run", "Print the number of requests and the cost; send nothing.")
-@config_option
+@click.option(
+    "--config", type=click.Path(path_type=Path), metavar="FILE.toml", is_eager=True,
+    expose_value=False, callback=_read_config,
+    help="Read options from a TOML file: model = \"tiny\", limit = 100. Options on the command "
+         "line have precedence.",
+)  # fmt: skip
 @option("--log loggers", ("wandb", "mlflow"), "Log the run to Weights & Biases or MLflow; may be "
         "repeated.", multiple=True)  # fmt: skip
 @cli.quiet_option
@@ -156,6 +155,10 @@ def eval_command(
 
     Example: gradeschool eval -m http://localhost:8080/v1 -p lm-eval/gsm8k
     """
+    from gradeschool.formats.own_run import manifest_of
+    from gradeschool.reports.measured import measured
+    from gradeschool.reports.terminal import curve_table, print_scores
+
     if loggers:
         from gradeschool.reports.loggers import check_loggers
 
@@ -165,11 +168,29 @@ def eval_command(
         print_estimates(jobs, as_json)
         return
     if len(jobs) == 1:
-        evaluation = run_job(jobs[0], quiet, loggers)
+        [job] = jobs
+        evaluation = run_job(job, quiet, loggers)
         if as_json:
-            _print_json([(jobs[0], evaluation)])
+            _print_json([(job, evaluation)])
         else:
-            _print(jobs[0], evaluation)
+            console, manifest = cli.stdout_console(), manifest_of(evaluation.folder)
+            for name, value in measured(manifest):
+                say(f"{name:9}{value}")
+            say()
+            if evaluation.answered or evaluation.fatal is None:
+                print_scores([evaluation.score], console)
+            if evaluation.curve:
+                scorer = job.plan.protocol.scorers[0]
+                curve_table(evaluation.curve, f"maj@k and pass@k by {scorer}", console)
+                say()
+            for text in _remarks(evaluation, manifest):
+                say(f"{text}\n")
+            cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
+            then = "; to apply every scorer:" if evaluation.answered else ""
+            requested = evaluation.results["requested"]
+            say(f"{evaluation.answered} of {requested} samples in {evaluation.folder}{cost}{then}")
+            if evaluation.answered:
+                say(f"  gradeschool score {quoted(str(evaluation.folder))}")
         sys.exit(report_end(evaluation))
     finished, status = run_all(jobs, quiet, loggers)
     if finished and as_json:
@@ -190,15 +211,14 @@ def prepare_jobs(
     from gradeschool.errors import InputError
     from gradeschool.runs.job import Job, prepare
 
-    fields = {**job_fields(settings), "dataset": settings["dataset"] or ""}
-    parent = fields.pop("output")
+    parent = settings.pop("output")
     models, protocols = list(dict.fromkeys(models)), list(dict.fromkeys(protocols or ("",)))
     if len(models) == len(protocols) == 1:
-        return [prepare(Job(models[0], protocols[0], **fields, output=parent))]
+        return [prepare(Job(models[0], protocols[0], **settings, output=parent))]
     prepared: dict[Path, PreparedJob] = {}
     for model in models:
         for protocol in protocols:
-            each = prepare(Job(model, protocol, **fields))
+            each = prepare(Job(model, protocol, **settings))
             folder = each.folder if parent is None else parent / each.folder.name
             if folder in prepared:
                 raise InputError(
@@ -207,16 +227,6 @@ def prepare_jobs(
                 )
             prepared[folder] = replace(each, folder=folder)
     return list(prepared.values())
-
-
-def job_fields(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the request options of a command line as fields of `Job`."""
-    stop, thinking = settings["stop"], settings["thinking"]
-    return {
-        **settings,
-        "stop": tuple(filter(None, stop)) if stop else None,
-        "thinking": None if thinking is None else thinking == "on",
-    }
 
 
 Finished = Sequence[tuple["PreparedJob", "Evaluation"]]
@@ -324,32 +334,6 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
     return status
 
 
-def _print(prepared: PreparedJob, evaluation: Evaluation) -> None:
-    """Print what one run measured, its score and its folder."""
-    from gradeschool.formats.own_run import manifest_of
-    from gradeschool.reports.measured import measured
-    from gradeschool.reports.terminal import curve_table, print_scores
-
-    console, manifest = cli.stdout_console(), manifest_of(evaluation.folder)
-    for name, value in measured(manifest):
-        say(f"{name:9}{value}")
-    say()
-    if evaluation.answered or evaluation.fatal is None:
-        print_scores([evaluation.score], console)
-    if evaluation.curve:
-        scorer = prepared.plan.protocol.scorers[0]
-        curve_table(evaluation.curve, f"maj@k and pass@k by {scorer}", console)
-        say()
-    for text in _remarks(evaluation, manifest):
-        say(f"{text}\n")
-    cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
-    then = "; to apply every scorer:" if evaluation.answered else ""
-    requested = evaluation.results["requested"]
-    say(f"{evaluation.answered} of {requested} samples in {evaluation.folder}{cost}{then}")
-    if evaluation.answered:
-        say(f"  gradeschool score {quoted(str(evaluation.folder))}")
-
-
 def _remarks(evaluation: Evaluation, manifest: dict[str, Any]) -> list[str]:
     """Return the remarks on a run: cut texts, the judge, the looks of --until."""
     from gradeschool.formats.own_run import cut_by_server, stored_completions
@@ -387,10 +371,13 @@ def _print_json(finished: Finished) -> None:
 
 
 def _print_leaderboard(finished: Finished) -> None:
-    """Print one row per run, most accurate first."""
+    """Print one row per run, by its first scorer, the most accurate first.
+
+    A count that is 0 in every row has no column.
+    """
     from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import changed_settings
-    from gradeschool.reports.terminal import print_leaderboard
+    from gradeschool.reports.terminal import accuracy_text, print_rows
     from gradeschool.runs.job import model_label
 
     names = {each.job.model: each.model.name for each, _ in finished}
@@ -398,18 +385,30 @@ def _print_leaderboard(finished: Finished) -> None:
         names = {model: model_label(model) for model in names}
     datasets = {each.plan.dataset.name for each, _ in finished}
     heads = ("model", "protocol", "dataset")[: 2 + (len(datasets) > 1)]
-    rows, said = [], []
-    for each, run in finished:
-        manifest = manifest_of(run.folder)
+    figures = ("accuracy", "95 % interval", "n", "no answer", "truncated", "errors")
+    rows: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(heads, figures)]
+    said = []
+    for each, run in sorted(finished, key=lambda pair: (
+        not pair[1].score.scorers[0].judged, -pair[1].score.scorers[0].accuracy
+    )):  # fmt: skip
+        manifest, score, forms = manifest_of(run.folder), run.score, run.score.forms
         cells = names[each.job.model], each.plan.protocol.name, each.plan.dataset.name
-        rows.append((cells[: len(heads)], run.score))
+        cut = percent(forms.truncated / forms.n, 1) if forms and forms.truncated else "0"
+        first = score.scorers[0]
+        rows.append((cells[: len(heads)], (
+            *(accuracy_text(first), bounds(first.ci95), str(score.n)),
+            *(str(first.no_answer), cut, str(first.error)),
+        )))  # fmt: skip
         texts = _remarks(run, manifest)
         if changes := changed_settings(manifest):
             texts.insert(0, f"changed {', '.join(changes)}")
         said += [f"{cells[0]} under {cells[1]}: {text}" for text in texts]
     if len(datasets) == 1:
         say(f"dataset  {datasets.pop()}\n")
-    print_leaderboard(rows, heads, cli.stdout_console())
+    kept = [at for at in range(len(figures))
+            if at < 3 or any(cells[at] != "0" for _, cells in rows[1:])]  # fmt: skip
+    shown = [(name, tuple(cells[at] for at in kept)) for name, cells in rows]
+    print_rows(shown, cli.stdout_console())
     say("\nEach run by the first scorer of its protocol; intervals: 95 %.")
     for text in said:
         say(text)

@@ -138,7 +138,7 @@ DATASET = (
     "address; or hf:OWNER/NAME[:CONFIG[:SPLIT]]. By default that of the protocol or file, else "
     "gsm8k."
 )
-dataset_option = click.option("-d", "--dataset", help=DATASET)
+dataset_option = click.option("-d", "--dataset", default="", help=DATASET)
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from gradeschool.atomic import require_new
 from gradeschool.cli import options as cli
-from gradeschool.cli.eval import job_fields, print_estimates, request_options, run_all
+from gradeschool.cli.eval import print_estimates, request_options, run_all
 from gradeschool.cli.options import COUNT, FOLDER, option, switch
 from gradeschool.errors import InputError, StoreError
 from gradeschool.problem import Problem
@@ -92,7 +92,7 @@ def profile_command(
         from gradeschool.runs.job import Job
 
         parent = settings.pop("parent")
-        jobs = profile_jobs(Job(model, **job_fields(settings)), datasets, parent)
+        jobs = profile_jobs(Job(model, **settings), datasets, parent)
         if dry_run:
             print_estimates(jobs, as_json)
             return

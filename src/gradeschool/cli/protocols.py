@@ -113,7 +113,7 @@ def list_command(words: tuple[str, ...], whole: bool, as_json: bool) -> None:
 @click.argument("name")
 @cli.dataset_option
 @cli.json_option
-def show_command(name: str, dataset: str | None, as_json: bool) -> None:
+def show_command(name: str, dataset: str, as_json: bool) -> None:
     """Show everything about a protocol, a scorer or a vote.
 
     For a protocol: the exact parts of its prompt, the origin of its few-shot examples, decoding,
@@ -232,7 +232,7 @@ def _print_fields(rows: Iterable[tuple[str, str]], console: Console) -> None:
     console.print(table)
 
 
-def _describe(name: str, dataset: str | None, usual: str = "") -> dict[str, Any]:
+def _describe(name: str, dataset: str, usual: str = "") -> dict[str, Any]:
     """Return all about a protocol, scorer or vote; of a protocol with its first problem's prompt.
 
     A dataset that the user names is fetched; else the dataset `usual`, by default the protocol's
@@ -266,7 +266,7 @@ def _describe(name: str, dataset: str | None, usual: str = "") -> dict[str, Any]
 @click.argument("b")
 @cli.dataset_option
 @cli.json_option
-def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
+def diff_command(a: str, b: str, dataset: str, as_json: bool) -> None:
     """Compare two protocols, and their prompts of the first problem.
 
     Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k
@@ -318,7 +318,7 @@ def diff_command(a: str, b: str, dataset: str | None, as_json: bool) -> None:
 @click.argument("name")
 @cli.dataset_option
 @cli.limit_option
-def prompts_command(name: str, dataset: str | None, limit: int | None) -> None:
+def prompts_command(name: str, dataset: str, limit: int | None) -> None:
     """Print every prompt of a protocol as a JSON line, in order."""
     from gradeschool.datasets.load import load_dataset
     from gradeschool.prompts import prompt_json

@@ -162,9 +162,7 @@ def finetune_command(**options: Any) -> None:
 @option("--seed", SEED, "Seed; another one gives other samples.")
 @quiet_option
 @cli.json_option
-def sample_command(
-    quiet: bool, as_json: bool, output: Path, dataset: str | None, **settings: Any
-) -> None:
+def sample_command(quiet: bool, as_json: bool, output: Path, **settings: Any) -> None:
     """Sample many completions for each problem, and label them.
 
     Writes a run folder, which every command that takes a run reads, and prints how many are
@@ -178,7 +176,7 @@ def sample_command(
     from gradeschool.runs.job import Job, prepare
     from gradeschool.scoring.candidates import count_labels, describe_labels, read_candidates
 
-    job = Job(dataset=dataset or "", output=output, **settings)
+    job = Job(output=output, **settings)
     evaluation = run_job(prepare(job), quiet, ())
     if evaluation.fatal is None:
         [candidates] = read_candidates(str(output), ReadOptions(), cli.warn)
@@ -197,7 +195,7 @@ def sample_command(
         required=True, metavar="RUN")  # fmt: skip
 @option("--init", str, "Start from the weights of this model; by default the generator.",
         metavar="FOLDER")  # fmt: skip
-@cli.dataset_option
+@option("-d --dataset", str, cli.DATASET)
 @option("--level", ("token", "pooled", "step", "solution", "likelihood"),
         "Learn a value at every token, as the paper; the mean over them; a value at each step's "
         "end; at the last token; or the solution's likelihood.", default="token")  # fmt: skip

@@ -308,7 +308,7 @@ WORDS = {"latency": "seconds an answer", "tokens_per_second": "tokens a second"}
 Cells = tuple[str, ...]
 
 
-def _print_rows(rows: Sequence[tuple[Cells, Cells]], console: Console) -> None:
+def print_rows(rows: Sequence[tuple[Cells, Cells]], console: Console) -> None:
     """Print rows of names and figures, headings first; names above the figures if too wide."""
     names = [tuple(printable(name, keep="") for name in row) for row, _ in rows]
     figures = [cells for _, cells in rows]
@@ -342,7 +342,7 @@ def runs_table(runs: Sequence[RunSummary], console: Console) -> None:
                 printable(str(manifest.get("updated", "")), keep="")[:16].replace("T", " "),
             ),
         ))  # fmt: skip
-    _print_rows(rows, console)
+    print_rows(rows, console)
 
 
 def print_run(run: RunSummary, console: Console) -> None:
@@ -380,28 +380,6 @@ def print_run(run: RunSummary, console: Console) -> None:
 
 def _accuracy(figures: Mapping[str, Any]) -> str:
     return accuracy_words(figures["accuracy"], figures.get("accuracy_bounds"))
-
-
-def print_leaderboard(
-    rows: Sequence[tuple[Cells, RunScore]], heads: Cells, console: Console
-) -> None:
-    """Print one row per run, by the first scorer, the most accurate first.
-
-    rows: the names of each run, under `heads` ("model", "protocol"), and its score. A count that is
-    0 in every row has no column.
-    """
-    figures = ("accuracy", "95 % interval", "n", "no answer", "truncated", "errors")
-    shown: list[tuple[Cells, Cells]] = [(heads, figures)]
-    for name, score in sorted(rows, key=lambda row: (
-        not row[1].scorers[0].judged, -row[1].scorers[0].accuracy
-    )):  # fmt: skip
-        headline, forms = score.scorers[0], score.forms
-        cut = percent(forms.truncated / forms.n, 1) if forms and forms.truncated else "0"
-        shown.append((name, (accuracy_text(headline), bounds(headline.ci95), str(score.n),
-                             str(headline.no_answer), cut, str(headline.error))))  # fmt: skip
-    kept = [at for at in range(len(figures))
-            if at < 3 or any(cells[at] != "0" for _, cells in shown[1:])]  # fmt: skip
-    _print_rows([(name, tuple(cells[at] for at in kept)) for name, cells in shown], console)
 
 
 # Comparisons and profiles

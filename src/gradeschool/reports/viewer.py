@@ -5,15 +5,15 @@ folders and writes nothing. The pages are those of `gradeschool report`, linked 
 each is made from what is stored when it is loaded.
 """
 
+import asyncio
+import logging
 import secrets
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import lru_cache
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+
+from aiohttp import web
 
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.samples import ReadOptions
@@ -143,53 +143,42 @@ def serve(viewer: RunViewer, port: int, announce: Callable[[str], None]) -> None
 
     port: 0 selects a free port. Raises InputError if the port is in use.
     """
-    token = secrets.token_urlsafe(18)
+    token, hosts = secrets.token_urlsafe(18), set[str]()
 
-    class Handler(BaseHTTPRequestHandler):
-        """Answers GET requests with the right token: the leaderboard, and reports."""
+    async def answer(request: web.BaseRequest) -> web.Response:
+        """Answer a GET request; its host must be this server, not a name that resolves to it."""
+        given, _, page = request.path.removeprefix("/").partition("/")
+        is_known = request.method == "GET" and request.host in hosts
+        status, kind = 200, "text/html"
+        try:
+            if not is_known or not secrets.compare_digest(given.encode(), token.encode()):
+                status, kind, text = 403, "text/plain", "Open the address that was printed.\n"
+            elif page == "":
+                text = await asyncio.to_thread(viewer.index)
+            elif page == "run":
+                text = await asyncio.to_thread(viewer.report, request.query.getall("run", []))
+            else:
+                raise InputError("there is no such page")
+        except Exception as error:  # noqa: BLE001  (the server goes on)
+            status, kind, text = 404, "text/plain", f"{_words(error)}\n"
+        body = text.encode("utf-8", "backslashreplace")
+        return web.Response(
+            status=status, body=body, content_type=kind, charset="utf-8", headers=HEADERS
+        )
 
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            """Answer one request; its host must be this server, not a name that resolves to it."""
-            address = urlsplit(self.path)
-            given, _, page = address.path.removeprefix("/").partition("/")
-            local = self.headers.get("Host") in (f"{HOST}:{bound}", f"localhost:{bound}")
-            status, kind = HTTPStatus.OK, "text/html"
-            try:
-                if not local or not secrets.compare_digest(given.encode(), token.encode()):
-                    status, kind = HTTPStatus.FORBIDDEN, "text/plain"
-                    text = "Open the address that was printed.\n"
-                elif page == "":
-                    text = viewer.index()
-                elif page == "run":
-                    text = viewer.report(parse_qs(address.query).get("run", []))
-                else:
-                    raise InputError("there is no such page")
-            except Exception as error:  # noqa: BLE001  (the server goes on)
-                status, kind, text = HTTPStatus.NOT_FOUND, "text/plain", f"{_words(error)}\n"
-            body = text.encode("utf-8", "backslashreplace")
-            self.send_response(status)
-            self.send_header("Content-Type", f"{kind}; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            for name, value in HEADERS.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def handle(self) -> None:
-            """Answer the requests of a connection, which the browser may close at any time."""
-            with suppress(ConnectionError):
-                super().handle()
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Log nothing: a log would contain the token."""
-
-    try:
-        server = ThreadingHTTPServer((HOST, port), Handler)
-    except OSError as error:
-        raise InputError(f"port {port} cannot be used: {error.strerror}; give another") from error
-    bound = server.server_address[1]
-    with server:
+    async def run() -> None:
+        log = logging.getLogger(__name__)
+        log.disabled = True  # it would contain the token
+        handler = web.Server(answer, logger=log, access_log=None)
+        try:
+            server = await asyncio.get_running_loop().create_server(handler, HOST, port)
+        except OSError as error:
+            raise InputError(
+                f"port {port} cannot be used: {error.strerror}; give another"
+            ) from error
+        bound = server.sockets[0].getsockname()[1]
+        hosts.update((f"{HOST}:{bound}", f"localhost:{bound}"))
         announce(f"http://{HOST}:{bound}/{token}/")
-        server.serve_forever(poll_interval=0.2)
+        await server.serve_forever()
+
+    asyncio.run(run())
