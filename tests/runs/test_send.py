@@ -31,8 +31,8 @@ from tests.support.fault_server import fault_server
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 
 
-def request(number: int = 0, prompt: Prompt | None = None, stop: tuple[str, ...] = ()) -> Request:
-    return Request(PROBLEM, prompt or Prompt(text="Q"), Decoding(stop=stop), f"k{number}", number)
+def request(number: int) -> Request:
+    return Request(PROBLEM, Prompt(text="Q"), Decoding(), f"k{number}", number)
 
 
 class Scripted(Model):

@@ -1,10 +1,13 @@
 """The interface of a model: an identity, and replies to requests."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from gradeschool.completion import NO_USAGE, Decoding, Finish, Prompt, Usage
 from gradeschool.problem import Problem
+
+NO_OPTIONS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)

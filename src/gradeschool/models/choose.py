@@ -8,9 +8,8 @@ from typing import Any
 
 from gradeschool.errors import InputError
 from gradeschool.masking import register_key, shown_address
-from gradeschool.models.base import Model
+from gradeschool.models.base import NO_OPTIONS, Model
 
-NO_OPTIONS: Mapping[str, Any] = {}
 # Provider -> its address, and the environment variables of another address and of the key.
 PROVIDERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "openai": ("https://api.openai.com/v1", "OPENAI_BASE_URL", ("OPENAI_API_KEY",)),

@@ -18,7 +18,7 @@ from gradeschool.completion import REMEDIES, Finish, Prompt, Usage
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.formats.values import UNKNOWN
 from gradeschool.masking import masked, register_key, shown_address
-from gradeschool.models.base import Model, Reply, Request
+from gradeschool.models.base import NO_OPTIONS, Model, Reply, Request
 from gradeschool.models.openai_api import (
     LENGTH,
     NEUTRAL,
@@ -40,7 +40,6 @@ LARGEST_REPLY = 16 * 2**20
 JSON_HEADERS = {"Content-Type": "application/json"}
 # A starting server answers 503 for a while: seconds between requests for its list of models.
 STARTING_WAITS: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
-NO_OPTIONS: Mapping[str, Any] = {}
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 # Servers' names for themselves in /v1/models ("owned_by").
 LLAMA_CPP = "llama.cpp"

@@ -7,9 +7,7 @@ from gradeschool.errors import InputError, require_packages
 from gradeschool.formats.values import read_object
 
 ARCHITECTURE = "llama"
-TOKENIZER_MODEL = "gpt2"
 PRE_TOKENIZER = "smollm"  # llama.cpp's name for single digits, then GPT-2's byte-level split
-UNUSED_TOKEN = "<|unused_{}|>"
 # The head of a verifier: JSON with these fields of the folder's verifier.json.
 HEAD_KEY, VERIFIER_FILE = "gradeschool.verifier", "verifier.json"
 HEAD_FIELDS = ("schema", "head", "token_id", "gain", "bias", "level")
@@ -64,9 +62,9 @@ def write_gguf(folder: Path, target: Path) -> None:
     # A small text may leave the vocabulary smaller than the model's; llama.cpp requires equal
     # sizes.
     unused = config["vocab_size"] - len(tokens)
-    tokens += [UNUSED_TOKEN.format(number) for number in range(unused)]
+    tokens += [f"<|unused_{number}|>" for number in range(unused)]
     kinds += [gguf.TokenType.UNUSED] * unused
-    writer.add_tokenizer_model(TOKENIZER_MODEL)
+    writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre(PRE_TOKENIZER)
     writer.add_token_list(tokens)
     writer.add_token_types(kinds)

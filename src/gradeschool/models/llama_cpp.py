@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
-from gradeschool.models.endpoint import NO_OPTIONS, TOTAL_SECONDS, Endpoint
+from gradeschool.models.base import NO_OPTIONS
+from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
 from gradeschool.models.local import check_thinking
 from gradeschool.process import cores
 

@@ -17,8 +17,6 @@ from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.process import best_device
 
-# The length of a long chain of thought, for protocols without a limit.
-DEFAULT_TOKENS = 2048
 # Number of bytes at each end by which weight files are compared.
 SAMPLE_BYTES = 1 << 20
 FILES = ("*.safetensors", "*.bin", "config.json", "generation_config.json", "tokenizer*")
@@ -26,10 +24,6 @@ TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "*.spm", "*.tiktoken", "tekken.
 COPY_TOKENIZER = "copy tokenizer.json and tokenizer_config.json of its model into it"
 # A training's settings and results, and what it keeps in its folder until it ends.
 TRAINING_FILE, UNFINISHED = "training.json", "training"
-# Number of weights from which bfloat16 pays on a CPU that multiplies it: smaller models fit into
-# the cache.
-LARGE_WEIGHTS = 1 << 26
-BFLOAT16_CAPABILITIES = ("amx_bf16", "avx512_bf16")  # as torch names them
 SWITCH = re.compile(r"\b(?:enable_)?thinking\b(?!\s*[>|\]])")  # no tag <thinking>
 
 
@@ -178,9 +172,9 @@ def precision_on(device: str, weights: int) -> str:
     if device != "cpu":
         return "bfloat16"
     capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    large = weights > LARGE_WEIGHTS
-    multiplies = any(capabilities.get(name) for name in BFLOAT16_CAPABILITIES)
-    return "bfloat16" if large and multiplies else "float32"
+    multiplies = capabilities.get("amx_bf16") or capabilities.get("avx512_bf16")
+    is_large = weights > 1 << 26  # a smaller model fits into the cache
+    return "bfloat16" if is_large and multiplies else "float32"
 
 
 def count_weights(folder: Path) -> int:
@@ -307,7 +301,7 @@ def room_for(prompt: int, limit: int | None, context: int | None) -> int:
 
     Raises ModelError if less than a quarter of the limit is left in the model's context.
     """
-    limit = limit or DEFAULT_TOKENS
+    limit = limit or 2048  # the length of a long chain of thought
     if context is None or prompt + max(1, limit // 4) <= context:
         return limit if context is None else min(limit, context - prompt)
     raise ModelError(
@@ -404,9 +398,9 @@ class Annotations:
         A SentencePiece tokenizer puts a space before a text, so "=" is put first and cut off again.
         """
         plain = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        if "".join([self.texts[token] for token in plain]) == text:
-            return tuple(plain)
-        if self.tokenizer.decode(plain) == text and self.texts[plain[0]][:1] != " ":
+        if "".join([self.texts[token] for token in plain]) == text or (
+            self.tokenizer.decode(plain) == text and self.texts[plain[0]][:1] != " "
+        ):
             return tuple(plain)
         lead = self.tokenizer("=", add_special_tokens=False)["input_ids"]
         led = self.tokenizer("=" + text, add_special_tokens=False)["input_ids"]
