@@ -163,8 +163,7 @@ def collection(story: Story, chance: Chance) -> None:
         values = story.draws("k=2-9w boxes; m=4-15 each; n=2-12 n")
         story.say("has boxes", **values)
         story.say("loose", m=values["n"])
-        lines = ("The {box} {~~hold} {=k*m} {item}.", "{A} {~have} {=it+n} {item} at the start.")
-        have = story.compute(*lines, **values)
+        have = story.turn("boxes and loose", **values)
     else:
         other, n = story.person(), round_number(story, 10, 50)
         story.say("other has", B=other, n=n)
@@ -384,8 +383,7 @@ def recipes(story: Story, chance: Chance) -> None:
         t = story.state(n.value * chance.between(2, 30 if story.wide else 6), "wanted")
         story.widened |= t.value > 6 * n.value
         total = story.turn("wants", t=t, now=t)
-    lines = "{A} {~make} the recipe {=now/n} times.", "{A} {~need} {=it*k} {stuff}."
-    need, asked = story.compute(*lines, now=total, n=n, k=k), "need"
+    need, asked = story.turn("amount", now=total, n=n, k=k), "need"
     if story.steps_left > 0 and chance.hit(0.7) and need.value > 4:
         h = story.state(chance.between(2, int(need.value) - 2) // by * by, "has")
         need, asked = story.turn("has", now=need, h=h), "need more"

@@ -460,12 +460,13 @@ class Story:
     def turn(self, name: str, **values: Any) -> Quantity:
         """Draw a sentence's numbers, add it and its steps; return the last result.
 
-        Without steps, returns the number drawn last, else `now`.
+        Without wordings, says nothing. Without steps, returns the number drawn last, else `now`.
         """
         sentence = self.sentences[name]
         drawn = self.draws(sentence.draws, **values)
         values |= drawn
-        self.say(name, **values)
+        if sentence.wordings:
+            self.say(name, **values)
         if sentence.steps:
             return self.compute(*sentence.steps, **values)
         result: Quantity = [values.get("now"), *drawn.values()][-1]

@@ -170,8 +170,7 @@ def savings(story: Story, chance: Chance) -> None:
         k = story.turn("net", k=k, m=m, w=w)
     else:
         story.say("weekly", k=k, w=w)
-    lines = "In {w} weeks, {A} {~save} {=w*k}.", "Then {A} {~have} {=now+it}."
-    money = story.compute(*lines, now=money, w=w, k=k)
+    money = story.turn("saved", now=money, w=w, k=k)
     doubled = False
     while story.steps_left > 1:
         name = chance.pick(("gift", "spends", "doubled", "spends part"))
@@ -390,9 +389,7 @@ def trips(story: Story, chance: Chance) -> None:
             k = story.draw(f"{2 if high < 20 else 5}-{max(3, low // 2)}<{high} {name}")
             speed = story.turn(name, s=s, k=k, h=h)
             story.require(low <= speed.value <= 1.3 * high)
-            lines = ("At that speed, {A} {~act} {=h*s} miles.",
-                     "Then {A} {~have} gone {=now+it} miles.")  # fmt: skip
-            distance = story.compute(*lines, now=distance, h=h, s=speed)
+            distance = story.turn("at that speed", now=distance, h=h, s=speed)
             hours += h.value
         elif kind == 1:
             distance = story.turn("miles", now=distance, low=low, high=2 * high)
@@ -449,11 +446,7 @@ def two_kinds(story: Story, chance: Chance) -> None:
         t = story.turn("bought back", n=n, m=m, c=c)
     story.note(f"Try {guess.written} {{item}}.")
     spent = story.step("They {~~cost} {=}.", guess * p)
-    lines = (
-        "That {~leave} {=t-spent} for the {other}.", "So there {~~be} {=it/q} {other}.",
-        "In all there {~~be} {=guess+it} things, and that {~be} right.",
-    )  # fmt: skip
-    story.compute(*lines, t=t, spent=spent, q=q, guess=guess)
+    story.turn("check", t=t, spent=spent, q=q, guess=guess)
     story.ask(*(("how many", guess) if chance.hit(0.6) else ("spent", spent)))
 
 
@@ -470,12 +463,7 @@ def legs(story: Story, chance: Chance) -> None:
     t = story.state(guess.value * LEGS[a] + (n.value - guess.value) * LEGS[b], "legs")
     story.say("legs", n=n, t=t)
     story.note(f"Try {guess.written} {{a}}.")
-    lines = (
-        f"They {{~~have}} {{=guess*{LEGS[a]}}} legs.", "That {~leave} {=t-it} legs for the {b}.",
-        f"So there {{~~be}} {{=it/{LEGS[b]}}} {{b}}.",
-        "In all there {~~be} {=guess+it} animals, and that {~be} right.",
-    )  # fmt: skip
-    story.compute(*lines, guess=guess, t=t)
+    story.turn("check", guess=guess, t=t, first=constant(LEGS[a]), second=constant(LEGS[b]))
     story.ask("how many animals", guess)
 
 
