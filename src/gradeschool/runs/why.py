@@ -255,31 +255,26 @@ def _recorded_causes(
     answered_by: the number of answers by the model that the server named. changes: see
     `explain_gap`.
     """
-    causes = []
-    if others := other_models(str(manifest.get("model")), answered_by):
-        evidence = f"the server says that another model answered: {others}"
-        causes.append(GapCause("another model", None, evidence, "check the model's name"))
-    dataset = mapping(manifest.get("dataset")).get("name")
+    others = other_models(str(manifest.get("model")), answered_by)
+    dataset, usual = mapping(manifest.get("dataset")).get("name"), ""
     with suppress(InputError, KeyError, TypeError):
-        protocol = recorded_protocol(mapping(manifest.get("protocol")))
-        if dataset and dataset != ALIASES.get(protocol.dataset, protocol.dataset):
-            evidence = f"the run is on {dataset}; a figure of {protocol.dataset} is of others"
-            causes.append(GapCause("other problems", None, evidence,
-                                   f"evaluate with -d {protocol.dataset}"))  # fmt: skip
-    if changes:
-        evidence, command = f"not the protocol's: {', '.join(changes)}", "evaluate without these"
-        causes.append(GapCause("changed settings", None, evidence, f"{command} options"))
+        usual = recorded_protocol(mapping(manifest.get("protocol"))).dataset
     heat = mapping(manifest.get("decoding")).get("temperature")
-    if heat and manifest.get("samples") == 1:
-        evidence = f"one sample at temperature {heat}: another seed gives another score"
-        command = "evaluate with --temperature 0, or with -k 8"
-        causes.append(GapCause("sampling", None, evidence, command))
     precision = str(mapping(manifest.get("engine")).get("precision") or "")
-    if precision and not FULL_PRECISION.search(precision):
-        evidence = f"the weights are {precision}; published scores are of 16 bits"
-        command = "evaluate the model in BF16 or F16, then give that run as --expected-run"
-        causes.append(GapCause("precision", None, evidence, command))
-    return causes
+    return [GapCause(name, None, evidence, command) for holds, name, evidence, command in (
+        (others, "another model", f"the server says that another model answered: {others}",
+         "check the model's name"),
+        (usual and dataset and dataset != ALIASES.get(usual, usual), "other problems",
+         f"the run is on {dataset}; a figure of {usual} is of others", f"evaluate with -d {usual}"),
+        (changes, "changed settings", f"not the protocol's: {', '.join(changes)}",
+         "evaluate without these options"),
+        (heat and manifest.get("samples") == 1, "sampling",
+         f"one sample at temperature {heat}: another seed gives another score",
+         "evaluate with --temperature 0, or with -k 8"),
+        (precision and not FULL_PRECISION.search(precision), "precision",
+         f"the weights are {precision}; published scores are of 16 bits",
+         "evaluate the model in BF16 or F16, then give that run as --expected-run"),
+    ) if holds]  # fmt: skip
 
 
 # Beside a run with the expected score
