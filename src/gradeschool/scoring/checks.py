@@ -232,8 +232,8 @@ class Checks:
             "questions as texts": text.endswith("?") and squeeze(text) in self.matcher.questions,
             "programs": any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text),
             "prompts": not self.matcher.cuts_prompts and end_of_prompt(text, None, problem, True),
-            "solutions": len(text) > 20 and any(_is_prose(text, each)
-                                                for each in (problem.solution, written)),
+            "solutions": len(text) > 20
+            and (_is_prose(text, problem.solution) or _is_prose(text, written)),
             "wordy golds": is_words and (is_own or not _is_prose(written, problem.solution)),
             "remarks": is_remark,
         }  # fmt: skip
@@ -318,7 +318,7 @@ class Checks:
             "letters": counts["letters"] >= NEARLY_ALL * golds and golds >= 3,
             "questions": counts["questions as texts"] >= NEARLY_ALL * (n + counts["faults"]) > 1,
             "unreadable": counts["no gold"] >= max(LEAST_ROWS, n + 1),
-            "unknown": self._unknown_questions(),
+            "unknown": not n and self.questions and self._unknown_questions(),
             "swapped": is_swapped and self._say("swapped", has=has, lacks=lacks),
             "solutions": may_be_other and counts["solutions"] >= NEARLY_ALL * n,
             "reference": may_be_other and is_reference and self._say("reference", choices=choices),
@@ -327,9 +327,7 @@ class Checks:
         }
 
     def _unknown_questions(self) -> str:
-        """Return what to say of a file in which no row has a problem, "" for others."""
-        if self.counts["searched"] or not self.questions:
-            return ""
+        """Return what to say of a file in which no row has a problem."""
         questions = {squeeze(question) for question in self.questions}
         for name, source in SOURCES.items():
             if source.layout in ("gsm8k", "columns") and is_here(name):  # not of the file's dataset

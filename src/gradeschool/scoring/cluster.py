@@ -144,8 +144,8 @@ def rows_on_ray(
             for path, scored in zip(*(block.column(i).to_pylist() for i in (0, 1)), strict=True):
                 numbers[path] += 1
                 for _, *facts, outcomes, form, revised in json.loads(scored):
-                    row = ScoredRow(numbers[path], *facts, bytes.fromhex(outcomes),
-                                    form and tuple(form), bytes.fromhex(revised))  # fmt: skip
+                    known = bytes.fromhex(outcomes), form and tuple(form), bytes.fromhex(revised)
+                    row = ScoredRow._make((numbers[path], *facts, *known))
                     runs[row.run] = None
                     if source.only in ("", row.run) or row.run == UNNAMED:
                         batch.append(row)

@@ -436,8 +436,7 @@ def score_counts(
                 pairs.total(), pairs[True, True] + pairs[False, False], pairs[False, True],
                 pairs[True, False],
             )  # fmt: skip
-    of_form = [sum(times for form, times in forms.items() if form[place])
-               for place in range(len(FORM_NAMES))]  # fmt: skip
+    of_form = [sum(compress(forms.values(), has_it)) for has_it in zip(*forms, strict=True)]
     return RunScore(
         run, n, tuple(results.values()),
         Forms(forms.total(), *of_form) if forms else None,
