@@ -17,6 +17,7 @@ from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
+    from gradeschool.formats.samples import ReadOptions
     from gradeschool.verifier.train import TrainingJob
 
 Option = Callable[[Any], Any]  # a decorator of commands
@@ -89,15 +90,16 @@ def training_options(defaults: str, items: str) -> Option:
 
 
 def _train(
-    run: Callable[[Any, TrainingJob], dict[str, Any]], settings: type, options: dict[str, Any]
-) -> None:
+    run: Callable[[Any, TrainingJob], dict[str, Any]], settings: type, options: dict[str, Any],
+    **reading: ReadOptions,
+) -> None:  # fmt: skip
     """Train with the options of a command, and print the result; exits with 130 if interrupted."""
     from gradeschool.verifier.train import TrainingJob
 
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     job = TrainingJob(
         options.pop("output"), options.pop("save_every"), options.pop("trackers"),
-        (lambda _: None) if quiet else tell,
+        (lambda _: None) if quiet else tell, **reading,
     )  # fmt: skip
     chosen = {name: value for name, value in options.items() if value is not None}
     fields = run(settings(**chosen), job)
@@ -196,6 +198,7 @@ def sample_command(quiet: bool, as_json: bool, output: Path, **settings: Any) ->
 @option("--init", str, "Start from the weights of this model; by default the generator.",
         metavar="FOLDER")  # fmt: skip
 @option("-d --dataset", str, cli.DATASET)
+@cli.column_options
 @option("--level", ("token", "pooled", "step", "solution", "likelihood"),
         "Learn a value at every token, as the paper; the mean over them; a value at each step's "
         "end; at the last token; or the solution's likelihood.", default="token")  # fmt: skip
@@ -228,7 +231,7 @@ def train_command(**options: Any) -> None:
     needs_training_packages()
     from gradeschool.verifier.train import VerifierTraining, train_verifier
 
-    _train(train_verifier, VerifierTraining, options)
+    _train(train_verifier, VerifierTraining, options, reading=cli.read_options())
 
 
 @verifier_command.command("score")

@@ -125,7 +125,7 @@ def parse_price(text: str, model: str) -> Price:
         raise InputError(f"cannot read the prices in {text!r}: {error}") from error
     except (LookupError, TypeError, ValueError, RecursionError):
         raise InputError(
-            f"the price of {model!r} in {text!r} is not two numbers from 0 on; give IN/OUT in "
+            f"the price {text!r} of {model!r} is not two numbers from 0 on; give IN/OUT in "
             "dollars per million tokens, as in 2.50/10, or a JSON file of {NAME: [IN, OUT]}"
         ) from None
 

@@ -32,7 +32,7 @@ from gradeschool.datasets.files import sha256_of
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import dataset_of, read_json
-from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.samples import DEFAULTS, ReadOptions
 from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
 from gradeschool.problem import MARKER
@@ -111,12 +111,13 @@ class TrainingSettings:
 
 
 class TrainingJob(NamedTuple):
-    """Where and how a training runs; trackers: of the Trainer ("wandb")."""
+    """Where and how a training runs; trackers: of the Trainer ("wandb"); reading: of samples."""
 
     output: Path
     save_every: int = 200
     trackers: Sequence[str] = ()
     note: Note = lambda _: None
+    reading: ReadOptions = DEFAULTS
 
 
 class Prepared(NamedTuple):
@@ -556,7 +557,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
                 f"{settings.objective} does not have; leave it out"
             )
         language = None
-    options = ReadOptions(dataset=settings.dataset)
+    options = replace(job.reading, dataset=settings.dataset)
     sampled = one_run(settings.samples, options, job.note)
     sampled = sampled._replace(answered=sampled.answered[: settings.limit])
     sampler = SAMPLER.match(str(sampled.manifest.get("model") or ""))
