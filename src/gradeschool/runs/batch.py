@@ -9,15 +9,16 @@ import asyncio
 import json
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiohttp
 
 from gradeschool.atomic import PREFIX, write_file, write_json
+from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.formats.own_run import BATCH_FILES, read_json
 from gradeschool.formats.tables import parse_line
@@ -27,9 +28,7 @@ from gradeschool.models.base import Reply, Request
 from gradeschool.models.endpoint import Endpoint, with_retries
 from gradeschool.models.openai_api import checked_body, classify, reply_in
 from gradeschool.runs.send import completion_of
-
-if TYPE_CHECKING:
-    from gradeschool.runs.evaluate import Session
+from gradeschool.runs.store import RunStore
 
 STATE_FILE = "batches.json"
 POLL_SECONDS = 30.0
@@ -47,12 +46,20 @@ class BatchRun:
 
     The folder contains a file of requests for each open batch, and batches.json with the batch ids,
     so that another session can collect them. A batch is found again by its tag, which is in the
-    name of its file.
+    name of its file. record: called with each result. note: shows a message. stopping: set when the
+    user interrupts the run.
     """
 
-    def __init__(self, endpoint: Endpoint, session: Session) -> None:
-        self.endpoint, self.session, self.store = endpoint, session, session.store
-        self.stopping = session.dispatcher.stopping
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        store: RunStore,
+        stopping: asyncio.Event,
+        record: Callable[[Request, Completion], None],
+        note: Callable[[str], None],
+    ) -> None:
+        self.endpoint, self.store, self.stopping = endpoint, store, stopping
+        self.record, self.note = record, note
         self._open: dict[str, str] = {}  # tag -> id
 
     async def request_all(self, requests: Sequence[Request]) -> None:
@@ -121,7 +128,7 @@ class BatchRun:
                     "metadata": {TAG: tag}}  # fmt: skip
             self._open[tag] = (await with_retries(partial(self._start, tag, body), WAITS))["id"]
             self._save()
-            self.session.note(f"submitted {len(lines)} requests as batch {self._open[tag]}")
+            self.note(f"submitted {len(lines)} requests as batch {self._open[tag]}")
             lines, size = [], 0
 
     async def _upload(self, path: Path) -> str:
@@ -157,7 +164,7 @@ class BatchRun:
         if batch["status"] not in ("completed", "failed", "expired", "cancelled"):
             counts = mapping(batch.get("request_counts"))
             done, total = counts.get("completed", 0), counts.get("total", 0)
-            self.session.note(f"batch {id}: {batch['status']}, {done} of {total}")
+            self.note(f"batch {id}: {batch['status']}, {done} of {total}")
             return
         if batch["status"] == "failed":
             self._close(tag)
@@ -175,7 +182,7 @@ class BatchRun:
                         self._take(line, by_key, seen)
                 target.unlink()
         if repeated := sum(count > 1 for count in seen.values()):
-            self.session.note(f"batch {id} repeats {repeated} ids; the first result of each counts")
+            self.note(f"batch {id} repeats {repeated} ids; the first result of each counts")
         self.store.sync()  # before the batch is removed from batches.json
         self._close(tag)
 
@@ -210,7 +217,7 @@ class BatchRun:
             result = reply_in(checked_body(response.get("body")), request)
         except ModelError as failure:
             result = failure
-        self.session.record(request, completion_of(request, result, self.endpoint.name))
+        self.record(request, completion_of(request, result, self.endpoint.name))
 
     def _close(self, tag: str) -> None:
         """Forget a batch that has ended."""
