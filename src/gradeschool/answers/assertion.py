@@ -370,7 +370,14 @@ def doubt(
             return "denied"
         return "bounded" if marked or NO_SUBJECT.match(before) else None
     judging = "" if worked else COUNTED_BEFORE.sub(r"\1", clause)
-    if _is_judged(judging, after) and not JUDGED.search(asked):
+    if JUDGED.search(judging):  # but not in "he rejected 15 offers"
+        judged = BARE.match(after) is not None or not judging.endswith(REFUSES)
+    else:
+        rest = AFTER_CLAUSE.split(after, maxsplit=1)[0]
+        judged = JUDGED.search(rest) is not None and not COUNTED_ERRORS.match(rest)
+    remark = REMARK.match(after)
+    judged = judged or bool(remark and (JUDGED.search(remark[1]) or NEGATION.search(remark[1])))
+    if judged and not JUDGED.search(asked):
         return "judged"
     if (not worked or VARIABLE.search(clause)) and COMMAND.match(clause):
         return "supposed"
@@ -434,18 +441,13 @@ NEUTRAL = frozenset(
     smal give like call
     """.split()  # noqa: SIM905
 )
-
-
-RULES = (
-    NEGATION, REPORTED, ONE_OF, POSSIBLE, CONDITION, JUDGED, COMMAND, PREDICATE, OPEN_ENDED, TO,
-    RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND, CONTRAST, WAY,
-)  # fmt: skip
 TRIGGERS = {"supp", "pret", "plus", "erro"} | {
     word[:4]
-    for rule in RULES
+    for rule in (NEGATION, REPORTED, ONE_OF, POSSIBLE, CONDITION, JUDGED, COMMAND, PREDICATE, WAY,
+                 OPEN_ENDED, TO, RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND, CONTRAST)
     for word in WORDS.findall(re.sub(r"\\[a-z]", " ", rule.pattern))
     if word[:4] not in NEUTRAL
-}
+}  # fmt: skip
 SIGNS = frozenset("?？±∓⁺<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
 LAST_WORDS = frozenset(("be", "in", "within", "from", "to", "of", "can"))
 LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
@@ -483,17 +485,6 @@ def _may_be_doubted(before: str, after: str) -> bool:
         or "n't" in around
         or (after[:1] in (" ", ",") and PREDICATE.match(after) is not None)
     )
-
-
-def _is_judged(clause: str, after: str) -> bool:
-    remark = REMARK.match(after)
-    said = remark[1] if remark else ""
-    if JUDGED.search(said) or NEGATION.search(said):
-        return True
-    if JUDGED.search(clause):  # but not in "he rejected 15 offers"
-        return not (clause.endswith(REFUSES) and BARE.match(after) is None)
-    rest = AFTER_CLAUSE.split(after, maxsplit=1)[0]
-    return JUDGED.search(rest) is not None and not COUNTED_ERRORS.match(rest)
 
 
 def _plain(text: str) -> str:

@@ -271,7 +271,6 @@ NEXT_WORDS = re.compile(
     r"(?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
 )
 UNNUMBERED = re.compile(r"(?i)\b(?:(once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
-TIMES = {"once": "1", "twice": "2", "thrice": "3"}
 # Units that mean something else if another of them is requested.
 MEASURES = frozenset(
     """
@@ -310,15 +309,14 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
             if other.start != number.start
             and (objection not in DENIALS or other.value != number.value)
         ]
-    return number if numbers else _unnumbered(text, start, end, question)
-
-
-def _unnumbered(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
-    """Return 2 for "twice" if a number of times is asked for, 0 for "no quarters" of quarters."""
+    if numbers:
+        return number
+    # 2 for "twice" if a number of times is asked for, 0 for "no quarters" of quarters
     units = question_hints(question).units
     for match in UNNUMBERED.finditer(text, start, end) if units else ():
         if match[1] and "time" in units:
-            return WrittenNumber(TIMES[match[1].lower()], *match.span())
+            value = {"once": "1", "twice": "2", "thrice": "3"}[match[1].lower()]
+            return WrittenNumber(value, *match.span())
         if match[2] and stem(match[2]) in units:
             return WrittenNumber("0", *match.span())
     return None

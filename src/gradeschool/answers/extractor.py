@@ -51,8 +51,6 @@ from gradeschool.answers.statements import (
 
 __all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer", "rests_on_guess"]
 
-# A statement with more text than this after it is not examined again.
-LONGEST_TAIL = 20_000
 DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
 # Between two numbers: the first is taken back in a sentence of its own.
 TAKEN_BACK = re.compile(
@@ -80,7 +78,6 @@ HEADLINE = re.compile(
     r" ?(?:[A-Za-z%°]{1,14} ?){0,3}(?:[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n|(?<=[a-z]) ?\. )"
 )
 BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
-MOST_ITEMS = 6
 TOTAL = re.compile(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
@@ -122,11 +119,8 @@ RATIOS = {
     "hour": 60, "minute": 60, "foot": 12, "pound": 16, "week": 7, "year": 12, "day": 24,
     "meter": 100,
 }  # fmt: skip
-SOME_OF = 0.4  # the share of asked words in a sentence that is repeated, to be an answer
-SHORTEST_REPEATED = 15
 # Of digits: those of a number that may be absurd, and of no answer at all.
 FEWEST_ABSURD, MOST_DIGITS = 7, 25
-LONGEST_NUMBER = 60
 # After a stated number: it answers only a part.
 LIMITED = re.compile(
     r"[^\w\n]{0,8}\s{0,3}(?:That|This|It)(?:['’]s| is)(?: only| just)? (?:the \w+ )?(?:for|per|in"
@@ -134,9 +128,7 @@ LIMITED = re.compile(
 )
 # "5.600" is a number of thousands in texts of these languages.
 THOUSANDS_POINT = re.compile(r"-?\d{1,3}\.\d{3}")
-# Number of characters at the end of a text in which the closing sentences are searched.
-WINDOW = 1_500
-MOST_SENTENCES = 16
+WINDOW = 1_500  # characters at the end of a text in which the closing sentences are searched
 # A period after a title, an initial or the number of a list item does not end a sentence.
 BOUNDARY = re.compile(
     r"[.!?\n。！？।](?:(?<=\n)\n*|(?<=[。！？।])"
@@ -196,8 +188,6 @@ INSTRUCTION = re.compile(
 UNIT_AT_END = re.compile(r"\d\)?\s?(?:(?:sq|cu)\.?\s)?(?:in|times)\s*$")
 # Minimum length of text whose repetition counts as going round; the second for short sentences.
 SHORTEST_PERIOD, LONGEST_PERIOD = 20, 60
-
-
 NEXT_ITEM = re.compile(r"\s*([A-Z][a-z]+ )?(\d{1,3})[.):]?\s*")
 
 
@@ -224,12 +214,12 @@ def extract_final_answer(
     elif region.thinking:
         return None
     else:
-        answer = _closing(region, region.start, region.end, question) or _printed(text, region)
-    if (
-        answer
-        and answer.end + 3 < region.end
-        and (correction := CORRECTION.match(region.text, answer.end, region.end))
-    ):
+        answer = _closing(region, region.start, region.end, question)
+        begin = max(region.start, region.end - 450)
+        if answer is None and (printed := OUTPUT.search(text, begin, region.end)):
+            *_, last = None, *quantities(text, *printed.span(printed.lastindex or 0))
+            answer = last and ExtractedAnswer(*last, "printed by the program", Confidence.GUESSED)
+    if answer and (correction := CORRECTION.match(region.text, answer.end, region.end)):
         begin = skip_lead(region.text, correction.end(), region.end)
         other = quantity_at(region.text, begin, region.end)
         if other and not OPERAND_AFTER.match(region.text, other.end, region.end):
@@ -338,7 +328,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     if the text takes the statement back.
     """
     text, end = region.text, region.end
-    if end - stated.end > LONGEST_TAIL or DIGIT.search(text, stated.end, end) is None:
+    if end - stated.end > 20_000 or DIGIT.search(text, stated.end, end) is None:
         return stated
     sentences = last_sentences(text, stated.end, end)
     first, last = next((span for span in sentences if DIGIT.search(text, *span)), (end, end))
@@ -455,7 +445,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
             return None  # the text breaks off after the number of a list's next item
         if UNKNOWN.search(text, *span):
             return None
-        if number and number.end - number.start > LONGEST_NUMBER:
+        if number and number.end - number.start > 60:
             return None
         if number is None or is_aside(text[slice(*span)]):
             works = has_equals(text, region.start, region.end)
@@ -472,7 +462,7 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         )
         if goes_round and (
             is_cut
-            or not restates_question(written, question, SOME_OF)
+            or not restates_question(written, question, share=0.4)
             or number.value in question_hints(question).values
         ):
             return None
@@ -494,7 +484,7 @@ def _is_asked(sentence: str, question: str) -> bool:
     """Return whether a sentence only repeats part of the question, except for a pronoun or two."""
     words = sentence.split()
     rest = " ".join(words if DIGIT.search(words[0]) else words[1:])
-    return len(rest) > SHORTEST_REPEATED and rest in " ".join(question.split())
+    return len(rest) > 15 and rest in " ".join(question.split())
 
 
 def _before_items(
@@ -502,7 +492,7 @@ def _before_items(
 ) -> WrittenNumber | None:
     r"""Return the number that a list at the end explains: "**260 sheep**.\n- Toulouse: 160"."""
     hints = question_hints(question)
-    for index, span in enumerate(sentences[:MOST_ITEMS]):
+    for index, span in enumerate(sentences[:6]):
         line = text.rfind("\n", 0, span[0] + 1) + 1
         values = {number.value for number in quantities(text, *span)}
         given = values and hints.values.issuperset(values) and not has_equals(text, *span)
@@ -548,15 +538,6 @@ def _opening(
     return opening
 
 
-def _printed(text: str, region: Region) -> ExtractedAnswer | None:
-    """Return the number that a program printed at the very end."""
-    output = OUTPUT.search(text, max(region.start, region.end - 450), region.end)
-    if output is None:
-        return None
-    *_, last = None, *quantities(text, *output.span(output.lastindex or 0))
-    return last and ExtractedAnswer(*last, "printed by the program", Confidence.GUESSED)
-
-
 def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> ExtractedAnswer:
     """Return an answer by the conventions of its text: "5.600" in German, millions if asked for."""
     text, written = region.text, region.text[answer.start : answer.end]
@@ -584,10 +565,10 @@ def _in_convention(region: Region, answer: ExtractedAnswer, question: str) -> Ex
 
 
 def last_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield where the sentences of a piece of text begin and end, the last one first, a few."""
+    """Yield where the last 16 sentences of a piece of text begin and end, the last one first."""
     begin = max(start, end - WINDOW)
     edges = [begin, *(match.end() for match in BOUNDARY.finditer(text, begin, end))]
-    for edge in edges[: -MOST_SENTENCES - 1 : -1]:
+    for edge in edges[:-17:-1]:
         if edge < end and not text[edge:end].isspace():
             yield edge, end
         end = edge

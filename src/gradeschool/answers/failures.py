@@ -133,23 +133,22 @@ def cause_of_text(
             is_code = len(CODE.findall(text, start, end)) > 1
         if is_code:
             return Cause(Failure.CODE_ONLY, "a program without its result")
-    if reading is not None:
-        return None if gold is None else _wrong_number(region, reading.value, canonical_gold(gold))
-    if REFUSAL.search(region.text, start, min(end, start + REFUSAL_WITHIN)):
-        return Cause(Failure.REFUSAL, "it declines to answer")
-    if DIGIT.search(region.text, start, end):
-        return Cause(Failure.NOT_STATED, "numbers, but none is stated as the answer")
-    behind = ", only in the run-on text" if DIGIT.search(text, end) else ""
-    return Cause(Failure.NO_NUMBER, f"no number in the answer{behind}")
-
-
-def _wrong_number(region: Region, value: str, gold: str) -> Cause:
+    if reading is None:
+        if REFUSAL.search(region.text, start, min(end, start + 400)):  # at the beginning
+            return Cause(Failure.REFUSAL, "it declines to answer")
+        if DIGIT.search(region.text, start, end):
+            return Cause(Failure.NOT_STATED, "numbers, but none is stated as the answer")
+        behind = ", only in the run-on text" if DIGIT.search(text, end) else ""
+        return Cause(Failure.NO_NUMBER, f"no number in the answer{behind}")
+    if gold is None:
+        return None
+    value, gold = reading.value, canonical_gold(gold)
     relation = relation_to_gold(value, gold)
     if relation is Failure.SIGN_LOST:
         return Cause(Failure.SIGN_LOST, f"{value} is {gold} with the other sign")
-    slip = first_slip(region.text[region.start : region.end])
+    slip = first_slip(region.text[start:end])
     if slip is not None:
-        span = (region.start + slip.start, region.start + slip.end)
+        span = (start + slip.start, start + slip.end)
         whole = slip.value.denominator == 1 and abs(slip.value) < 10**15
         result = str(slip.value) if whole else f"{float(slip.value):.6g}"
         return Cause(Failure.ARITHMETIC_SLIP, f"{slip.text!r}, but that is {result}", span)
@@ -166,7 +165,6 @@ REFUSAL = re.compile(
     r"(?i)\b(?:I\s(?:can(?:no|['’])t|am\s(?:not\sable|unable)\sto|won['’]t|will\snot)"
     r"|I['’]m\s(?:sorry|unable|not\sable)|as\san\sAI\b)"
 )
-REFUSAL_WITHIN = 400  # characters: a refusal is at the beginning
 CODE = re.compile(
     r"(?m)^[ \t]{0,12}(?:def [a-z_]\w*\(|import [a-z]|print\(|return\b|from [a-z]+ import)"
 )

@@ -17,6 +17,7 @@ from gradeschool.answers.numbers import normalize, parse_decimal, plain
 from gradeschool.answers.search import (
     last_box,
     last_match,
+    last_match_in_words,
     last_number_start,
     lowered,
     mentions_answer,
@@ -58,7 +59,6 @@ RUN_ON = re.compile(r"\n[ \t]{0,8}(?:Question|Q)[ \t]?:")
 CURRENCY = re.compile(r"[$€£]")
 THOUGHT_END = "</think>"
 LAST_NUMBER = "the last number"
-LONGEST_FRACTION = 40
 
 
 class ParsedAnswer(NamedTuple):
@@ -202,20 +202,14 @@ def _in_bold(text: str) -> ParsedAnswer | None:
 
 def _last_number(text: str) -> ParsedAnswer | None:
     start = last_number_start(text)
-    if CURRENCY.search(text, max(start - 6, 0), start):  # it would belong to the number
-        start = 0
-    last = None
-    for begin in (start, 0):
-        for last in LOOSE_NUMBER.finditer(text, begin):  # noqa: B007
-            pass
-        if last is not None:
-            return ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
-    return None
+    parted = CURRENCY.search(text, max(start - 6, 0), start)  # a sign that belongs to the number
+    last = (last_match if parted else last_match_in_words)(LOOSE_NUMBER, text)
+    return None if last is None else ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
 
 
 def _ratio(number: str, divisor: str) -> str:
     """Return a fraction of two short whole numbers in lowest terms, any other as text."""
-    whole = number.lstrip("-").isdecimal() and len(number) <= LONGEST_FRACTION
+    whole = number.lstrip("-").isdecimal() and len(number) <= 40
     return str(Fraction(int(number), int(divisor))) if whole and int(divisor) else number
 
 

@@ -40,7 +40,6 @@ QUANTITY = re.compile(
 )
 # A number begins at one of these, or a few characters before it: sign, currency.
 NUMERIC = re.compile(r"[\d¼½¾⅐-⅞\\]")
-LONGEST_PREFIX = 6
 # Before digits of a name ("x2") or a power ("m^2").
 IN_NAME = re.compile(r"(?:[\^_]\{?|[A-Za-z])\Z")
 # After a whole number or a decimal.
@@ -68,7 +67,6 @@ SPACED = re.compile(
 )
 HOURS = re.compile(r"(\d{1,9}):(\d{2})")
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-MOST_POWER_DIGITS = 40
 KILOS = {"k": 3, "K": 3, "M": 6, "B": 9}
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 MYRIADS = {"万": 4, "萬": 4, "만": 4, "亿": 8, "億": 8, "억": 8}
@@ -88,7 +86,7 @@ def quantities(text: str, start: int = 0, end: int | None = None) -> Iterator[Wr
     """Yield the quantities of a piece of text from left to right, none inside a word or a power."""
     stop = len(text) if end is None else end
     while near := NUMERIC.search(text, start, stop):
-        match = QUANTITY.search(text, max(start, near.start() - LONGEST_PREFIX), stop)
+        match = QUANTITY.search(text, max(start, near.start() - 6), stop)
         if match is None:
             return
         number = _quantity(match, text, stop)
@@ -164,6 +162,7 @@ def canonical(number: str) -> str:
 
 
 def _quantity(match: re.Match[str], text: str, stop: int) -> WrittenNumber:
+    """Return the number of a match, with what follows: "million", "/3", ":30", "and a half"."""
     sign = "-" if match["sign"] or match["inner"] else ""
     if match["fraction"]:
         over, under = match["over"] or match["top"], match["under"] or match["low"]
@@ -174,25 +173,16 @@ def _quantity(match: re.Match[str], text: str, stop: int) -> WrittenNumber:
     if spaced is not None:
         digits = spaced[0].replace(" ", "").replace(",", ".")
         return WrittenNumber(canonical(sign + digits), match.start(), spaced.end())
-    number = canonical(sign + _plain(match))
+    digits, decimals = match["whole"] or "0", match["decimals"] or match["bare"] or ""
+    if not digits.isdecimal():
+        digits = re.sub(r"\D", "", digits)
+    number = canonical(sign + digits + decimals.replace(",", "."))
     after = AFTER.match(text, match.end(), stop)
-    if after is None:
-        return WrittenNumber(number, *match.span())
     money = any(sign in match.group() for sign in "$€£¥₹")
-    value = _extended(number, after, money)
-    if value is None:
+    value = _extended(number, after, money) if after else None
+    if after is None or value is None:
         return WrittenNumber(number, *match.span())
     return WrittenNumber(value, match.start(), after.end())
-
-
-def _plain(match: re.Match[str]) -> str:
-    """Return the digits of a match, with at most a decimal point."""
-    if match["bare"]:
-        return "0" + str(match["bare"])
-    whole, decimals = match["whole"], match["decimals"] or ""
-    if not whole.isdecimal():
-        whole = re.sub(r"\D", "", whole)
-    return whole + decimals.replace(",", ".")
 
 
 def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
@@ -203,8 +193,11 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
     if places := after["exp"] or after["ten"]:
         written_out = abs(int(places)) <= LONGEST
         return shifted(number, int(places)) if written_out else f"{number}e{places}"
-    if after["power"]:
-        return _power(number, after["power"])
+    if power := after["power"]:  # a small whole one; any other stays text, which equals no number
+        digits = power.translate(SUPERSCRIPTS).strip("^{}*.")
+        exponent = int(digits) if digits.isdecimal() and len(digits) < 3 else 99
+        small = number.isdecimal() and len(number) * exponent <= 40
+        return str(int(number) ** exponent) if small else number + power
     if after["scale"]:
         return shifted(number, SCALES[after["scale"]])
     if after["myriad"]:
@@ -229,15 +222,6 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
     if over:
         return sign + _ratio(over, under, whole)
     return sign + _ratio(whole, after["divisor"], None)
-
-
-def _power(number: str, written: str) -> str:
-    """Return a small whole power ("10^3": "1000"), any other as text, which equals no number."""
-    digits = written.translate(SUPERSCRIPTS).strip("^{}*.")
-    exponent = int(digits) if digits.isdecimal() and len(digits) < 3 else -1
-    if not number.isdecimal() or exponent < 0 or len(number) * exponent > MOST_POWER_DIGITS:
-        return number + written
-    return str(int(number) ** exponent)
 
 
 def _ratio(over: str, under: str, whole: str | None) -> str:

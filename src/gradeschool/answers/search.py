@@ -64,15 +64,12 @@ def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | 
     return last
 
 
-# Letters that Python's (?i) takes for "s" and "i"; one character each, so positions stay.
-FOLDED = (("ſ", "s"), ("İ", "i"), ("ı", "i"))
-
-
 @once_per_text
 def lowered(text: str) -> str:
     """Return a text in lower case, as (?i) compares it, with every character in its place."""
     if not text.isascii():
-        for letter, plain in FOLDED:
+        # Python's (?i) takes these for "s" and "i"; one character each, so positions stay.
+        for letter, plain in (("ſ", "s"), ("İ", "i"), ("ı", "i")):
             text = text.replace(letter, plain)
     return text.lower()
 

@@ -17,12 +17,8 @@ from gradeschool.answers.candidates import (
 from gradeschool.answers.quantities import WORD_NUMBER, WrittenNumber, quantity_at, word_quantities
 from gradeschool.answers.search import DIGIT, closing_brace
 
-# Maximum number of occurrences of a marker that are tried, from the last one back.
-TRIES = 20
-# Maximum number of characters of a statement after its marker.
-REACH = 400
-MOST_WORDS = 6  # of a number in words of another language than English
-SHORT_LINE = 20  # of a line behind a tag that stays open
+TRIES = 20  # occurrences of a marker, from the last one back
+REACH = 400  # characters of a statement after its marker
 HASHES, BOX = "####", "boxed"
 TAG = re.compile(r"<(?:final_?)?(?:answer|ans)>|<final>|<\|begin_of_box\|>", re.I)
 TAG_END = re.compile(r"</(?:final_?)?(?:answer|ans)>|</final>|<\|end_of_box\|>", re.I)
@@ -190,7 +186,7 @@ def _in_tag(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
         close = TAG_END.search(text, begin, end)
         stop = end if close is None else close.start()
         lines = text[begin:stop].strip()
-        if close is None and 0 < lines.find("\n") < SHORT_LINE:  # the tag stays open
+        if close is None and 0 < lines.find("\n") < 20:  # the tag stays open
             stop = text.find("\n", text.find(lines, begin), stop)
             lines = text[begin:stop].strip()
         number = stated_number(text, begin, stop, question)
@@ -239,7 +235,7 @@ def _behind_pattern(text: str, start: int, end: int, question: str) -> Extracted
     if number is None and cue.re is FOREIGN:
         stop = _sentence_end(text, begin, stop)
         words = text[begin:stop].split()
-        if 0 < len(words) <= MOST_WORDS and not DIGIT.search(text, begin, stop):
+        if 0 < len(words) <= 6 and not DIGIT.search(text, begin, stop):
             number = WrittenNumber(_chinese("".join(words)), begin, stop)
     return None if number is None else _stated(number, f"after {cue.group().strip()!r}")
 
