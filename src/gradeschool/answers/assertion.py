@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 
 from gradeschool.answers.quantities import WrittenNumber
-from gradeschool.answers.search import DIGIT, closing_brace
+from gradeschool.answers.search import closing_brace
 
 REACH = 140  # characters before and after a number that may deny it
 # LaTeX and emphasis between words.
@@ -448,9 +448,11 @@ TRIGGERS = {"supp", "pret", "plus", "erro"} | {
     for word in WORDS.findall(re.sub(r"\\[a-z]", " ", rule.pattern))
     if word[:4] not in NEUTRAL
 }  # fmt: skip
-SIGNS = frozenset("?？±∓⁺<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错")
-LAST_WORDS = frozenset(("be", "in", "within", "from", "to", "of", "can"))
-LATEX_SIGNS = ("\\n", "\\g", "\\l", "\\p", "..")
+_SIGNS = "[?？±∓⁺<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错]"
+NEAR_BEFORE = re.compile(
+    rf"{_SIGNS}(?=.{{0,3}}\Z)|\\[nglp]|\.\.|-\Z| (?:be|in|within|from|to|of|can) .{{0,4}}\Z", re.S
+)
+NEAR_AFTER = re.compile(rf"{_SIGNS}|\\[nglp]|\.\.|\A.{{0,7}}-|\A.{{0,20}} to .*\d", re.S)
 
 
 def _is_licensed(words: str) -> bool:
@@ -465,14 +467,7 @@ def _is_licensed(words: str) -> bool:
 def _may_be_doubted(before: str, after: str) -> bool:
     """Return whether any rule may apply: a cheap test that most numbers pass."""
     after = after[:40]
-    near = before[-12:].replace("\\(", "") + after
-    if not SIGNS.isdisjoint(near[-len(after) - 4 :]):
-        return True
-    if "\\" in near and any(map(near.__contains__, LATEX_SIGNS)):
-        return True
-    if before.endswith("-") or not LAST_WORDS.isdisjoint(before[-9:].split(" ")[1:-1]):
-        return True
-    if "-" in after[:8] or (" to " in after[:24] and DIGIT.search(after)):
+    if NEAR_BEFORE.search(before[-12:].replace("\\(", "")) or NEAR_AFTER.search(after):
         return True
     if "answer" in before:
         said = before.rpartition("answer")[2].strip(" :$*\\({\n").removesuffix("boxed")

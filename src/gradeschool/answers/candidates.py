@@ -52,12 +52,10 @@ POINT_LANGUAGES = re.compile(
 )
 ENGLISH = re.compile(r"(?i)\b(?:the|is|of|and|she|he|so|are|how|many|much)\b")
 NAME = re.compile(r"\b[A-Z][a-z]{2,}")
-# fmt: off
-NO_NAMES = frozenset((
+NO_NAMES = {
     "How", "What", "Which", "When", "Where", "Calculate", "Find", "Determine", "Given", "After",
     "Before", "The",
-))
-# fmt: on
+}  # fmt: skip
 ASKING_EDGE = re.compile(r"[.!?]\s+")
 # Words after "how many" that are not the counted thing.
 FILLERS = frozenset(

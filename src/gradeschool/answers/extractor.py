@@ -81,11 +81,7 @@ BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
 TOTAL = re.compile(
     r"(?i)\b(?:total|sum|answer|result|final|remain(?:s|ing|der)?|left|altogether|together)\b"
 )
-ANNOUNCED = tuple(
-    f"{marker} {sign}"
-    for marker in ("####", "The answer is", "The answer is:", "The final answer is")
-    for sign in ("", "$")
-)
+ANNOUNCED = ("####", "The answer is", "The answer is:", "The final answer is")
 # The end of most texts: a marker, a short number, and no more than a period or the next "Q:" ...
 PLAIN_MARKER = re.compile(
     r"(?:(?P<hashes>####)|(?P<line>\nA:)|(?:\A|\n|[.!] |\*)(?:(?:So|Thus|Hence|Therefore),? )?"
@@ -284,9 +280,9 @@ def _disowned(region: Region, answer: ExtractedAnswer, question: str) -> str | N
     if answer.value == UNRESOLVED:
         return "unresolved"
     end = number.end + text.startswith(".", number.end)
-    if text[end : end + 1] in ("", "\n") and text.endswith(ANNOUNCED, 0, number.start):
-        return None  # as most are: a marker and a number, and nothing else in the line
     line = text[text.rfind("\n", region.start, number.start) + 1 : number.start]
+    if text[end : end + 1] in ("", "\n") and line.rstrip(" $").endswith(ANNOUNCED):
+        return None  # as most are: a marker and a number, and nothing else in the line
     marked = (
         answer.confidence is Confidence.STATED
         or "####" in line
@@ -373,41 +369,25 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         and (total or has_unit(text, number, last, question))
     )
     drawn = concludes or DRAWN.search(text, first, number.start)
-    answers = restates or _answers_instead(region, stated, (first, last), number, question)
-    if taken_back or goes_on or limited or working_follows or (drawn and answers):
+    has_asked_unit = (
+        "dollar" not in question_hints(question).units
+        and has_unit(text, number, last, question)
+        and not has_unit(text, WrittenNumber(*stated[:3]), end, question)
+    )
+    # Results that the text works out after it stated another; "so he saves $16" is only a remark.
+    leads = (skip_lead(text, equals.end(), last)
+             for equals in EQUALS.finditer(text, stated.end, number.start))  # fmt: skip
+    results = [found.value for lead in leads if (found := quantity_at(text, lead, last))]
+    works_out = (
+        not has_equals(text, region.start, stated.start)
+        and not any(same_value(result, stated.value) for result in results)
+        and (TOTAL.search(text, first, number.start) or number.value in results[-1:])
+    )
+    instead = drawn and (restates or has_asked_unit or works_out)
+    if taken_back or goes_on or limited or working_follows or instead:
         how = f"concluded after {stated.value} was stated"
         return ExtractedAnswer(*number, how, Confidence.CONCLUDED)
     return stated
-
-
-def _answers_instead(
-    region: Region,
-    stated: ExtractedAnswer,
-    sentence: tuple[int, int],
-    number: WrittenNumber,
-    question: str,
-) -> bool:
-    """Return whether a conclusion after a statement answers the question in its place.
-
-    It does if it has the requested unit and the statement has not, or if the text works out
-    another result than it stated first. "This means that he saves $16" is only a remark.
-    """
-    text, (start, end) = region.text, sentence
-    if (
-        "dollar" not in question_hints(question).units
-        and has_unit(text, number, end, question)
-        and not has_unit(text, WrittenNumber(*stated[:3]), region.end, question)
-    ):
-        return True
-    if has_equals(text, region.start, stated.start):
-        return False
-    leads = (skip_lead(text, equals.end(), end)
-             for equals in EQUALS.finditer(text, stated.end, number.start))  # fmt: skip
-    results = [found.value for lead in leads if (found := quantity_at(text, lead, end))]
-    if any(same_value(result, stated.value) for result in results):
-        return False
-    total = TOTAL.search(text, start, number.start) is not None
-    return total or bool(results and same_value(results[-1], number.value))
 
 
 def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAnswer | None:
