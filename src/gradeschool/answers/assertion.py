@@ -269,14 +269,12 @@ BOUND = re.compile(
     r"|as (?:much|many|low|high|few) as|at (?:the )?(?:very )?(?:least|most|best|minimum|maximum)"
     r"|\w+ than|(?:somewhere )?(?:over|under|below|above)|beyond|past|within(?: \d+ of)?"
     r"|(?:a )?(?:min|max)(?:imum)?\.?:?(?: of)?|any\w* (?:from|between|in|above|below)"
-    r"|(?:somewhere |anywhere )?(?:from|between)"
-    r"|in(?: the \w+)?(?: from)?(?: [\[(])?|"
-    r"(?:short|north|south|upwards?|in excess|of|out) of|bounded(?: \w+)? by|(?:limited"
+    r"|(?:somewhere |anywhere )?(?:from|between)|in(?: the \w+)?(?: from)?(?: [\[(])?|(?:short"
+    r"|north|south|upwards?|in excess|of|out) of|bounded(?: \w+)? by|(?:limited"
     r"|capped)(?: \w+)? (?:to|at)|exceeds|mindestens|höchstens|bis zu|zwischen|(?:mehr"
     r"|weniger) als|entre|au (?:moins|plus|maximum)|(?:plus|moins|más|menos) de|(?:al|pelo) menos"
-    r"|almeno|minstens|не менее|не более|от)$|(?:[≥≤<]|(?<!-)>"
-    r"|∈ ?[\[(]?|[\[(] ?[\d.]+[,;]|\[|\b(?:from|between|от) [\d.,]+(?: \w+)? (?:to|and|до)"
-    r"|至少|最多)$"
+    r"|almeno|minstens|не менее|не более|от)$|(?:[≥≤<]|(?<!-)>|∈ ?[\[(]?|[\[(] ?[\d.]+[,;]"
+    r"|\[|\b(?:from|between|от) [\d.,]+(?: \w+)? (?:to|and|до)|至少|最多)$"
 )
 # "15, which is wrong", "15, but that is not it"
 REMARK = re.compile(

@@ -182,9 +182,8 @@ LEAD = re.compile(
 )
 # The end of the text before a number.
 AFTER_EQUALS = re.compile(
-    r"(?:=|≈|⇒|→|->|\\approx"
-    r"|\\[Rr]ightarrow)(?:[\s*_~({\[$:=%]|\\[()\[\],;! $]|\\(?:boxed|text|textbf|mathbf)\{|"
-    r"(?:about|approximately|roughly)\s)*$"
+    r"(?:=|≈|⇒|→|->|\\approx|\\[Rr]ightarrow)(?:[\s*_~({\[$:=%]|\\[()\[\],;! $]"
+    r"|\\(?:boxed|text|textbf|mathbf)\{|(?:about|approximately|roughly)\s)*$"
 )
 APPROXIMATES = re.compile(r"(?:≈|\\approx)[\s$]{0,3}$")
 NO_WORD = " \t\r\n\u00a0\u2009\u202f*_($\\"  # between a word and its number
@@ -192,9 +191,9 @@ _BEFORE = r"[\s*_(]{1,3}\\?\(?[\s$*]{0,3}$"
 AFTER_RESULT_WORD = re.compile(
     r"\b(?i:which\s(?:is|equals|gives|makes|means)|(?:total|sum|answer|result)\s(?:is|was)|equals?"
     r"|equal\sto|gives(?:\s\w+)?|comes\sto|total(?:s|ing|ling)?\s(?:of|to|up\sto)"
-    r"|a\stotal\s\w+\sof|totals|that\sis,?|results?\sin|adds\sup\sto|round(?:s|ed)\s(?:(?:it|up"
-    r"|down|off)\s){0,2}to"
-    r"|amounts\sto|leav(?:es|ing)(?:\s\w+){0,2}|left\swith|ends\sup\swith)" + _BEFORE
+    r"|a\stotal\s\w+\sof|totals|that\sis,?|results?\sin|(?:adds\sup|amounts)\sto|left\swith"
+    r"|round(?:s|ed)\s(?:(?:it|up|down|off)\s){0,2}to|leav(?:es|ing)(?:\s\w+){0,2}"
+    r"|ends\sup\swith)" + _BEFORE
 )
 AFTER_VERB = re.compile(
     r"\b(?i:is(?:\sworth)?|are|was|were|be|been|ha(?:s|ve|d)|costs?|earn(?:s|ed)?|makes?|made"
@@ -202,8 +201,7 @@ AFTER_VERB = re.compile(
     r"|save[sd]?|owe[sd]?|buys?|bought|eats?|ate|gives?|gave|weighs?|contains?|drinks?|drove"
     r"|r[au]n|runs|(?:will|can|must|should|did)\s\w+|reads?|walks?|travel(?:s|ed)|use[sd]?"
     r"|keeps?)(?i:\s(?:now|still|only|exactly|about|approximately|then|also|just|her|him|them|all"
-    r"|over"
-    r"|at\sleast|at\smost|up\sto))?" + _BEFORE
+    r"|over|at\sleast|at\smost|up\sto))?" + _BEFORE
 )
 SETTING = re.compile(
     r"\b(?i:after|in|during|within|over|every|each|per|first|last|next|past|all|the|these|those"

@@ -12,7 +12,6 @@ from gradeschool.answers.numbers import parse_decimal, plain
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER
 
-LONGEST_SHOWN = 60  # characters of a gold in a message
 PLAIN = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)")  # as GSM8K writes its golds
 BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 CONCLUSION = re.compile(r"\banswer(?:\s+is|\s*[:=])[:\s]*(\S[^\n]*?)\s*\Z", re.I)
@@ -32,14 +31,13 @@ LATEX = (
     *(("\\left", ""), ("\\right", ""), ("\\dfrac", "\\frac"), ("\\tfrac", "\\frac")),
     *(("\\(", ""), ("\\)", ""), ("\\[", ""), ("\\]", ""), ("**", "")),
 )
-DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
 QUANTITY = re.compile(
     rf"""(?P<sign>[-+]?)\s?[$\u20ac\u00a3]?\s?(?P<minus>-?)
     (?: (?:(?P<whole>\d{{1,15}})\s?)?
         (?: \\frac\s?\{{(?P<a>-?\d{{1,40}})\}}\s?\{{(?P<b>\d{{1,40}})\}}
           | (?<![\d.])(?P<c>\d{{1,40}})\s?/\s?(?P<d>\d{{1,40}}) )
       | (?P<mixed>\d{{1,15}})?(?P<vulgar>[\u00bc-\u00be\u2150-\u215e])
-      | (?P<number>{DIGITS}) (?P<power>[eE][-+]?\d{{1,4}}(?!\w))? )""",
+      | (?P<number>(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?|\.\d+) (?P<power>[eE][-+]?\d{{1,4}}(?!\w))? )""",
     re.VERBOSE,
 )
 MULTIPLIED = re.compile(
@@ -185,6 +183,6 @@ def _refused(gold: object, reason: str) -> InputError:
         shown = repr(gold)
     except (ValueError, RecursionError):
         shown = "that is nested too deeply or too long"
-    if len(shown) > LONGEST_SHOWN:
-        shown = f"{shown[: LONGEST_SHOWN // 2]}...{shown[-LONGEST_SHOWN // 2 :]}"
+    if len(shown) > 60:
+        shown = f"{shown[:30]}...{shown[-30:]}"
     return InputError(f"the gold {shown} {reason}; give a number, or a solution with '#### N'")

@@ -162,7 +162,6 @@ PROMPT = re.compile(
     r"|\s{0,9}(?:<s>)?\s?\[INST\]|\s{0,9}(?:system|user)\s?\n|\s{0,9}(?:<bos>)?<start_of_turn>user"
     r"|\s{0,9}<\|(?:system|user)\|>"
 )
-PROMPT_SIGNS = ("<", "[", "s", "u", "")
 REPLY = re.compile(r"(?:assistant|model)(?:<\|end_header_id\|>)?\s?\n|<\|assistant\|>|\[/INST\]")
 ROLES = re.compile(
     r"<\|(?:im_end|im_start|eot_id|end_of_text|endoftext|start_header_id|user|assistant|end)\|>"
@@ -201,7 +200,7 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
     marks of thinking (`parse_marks`). Linear; never raises.
     """
     start, end, thinking = 0, len(text), False
-    if text[:24].lstrip()[:1] in PROMPT_SIGNS and (prompt := PROMPT.match(text)):
+    if prompt := PROMPT.match(text):
         for turn in REPLY.finditer(text, prompt.end()):
             start = turn.end()
     spans, opened = thinking_spans(text, marks)
