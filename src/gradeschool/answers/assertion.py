@@ -67,7 +67,8 @@ ONE_OF = re.compile(
 )
 # "the number of cards [that were not sold] is": what defines the subject.
 DEFINING = re.compile(
-    r"^(?P<head>(?:the|an?|his|her|their|its|our|each|\w+'s?|\w+s') .*?) (?:that|who|which|if|when"
+    r"^(?=.* (?:is|are|was|were|be)\b)"  # most clauses end here
+    r"(?P<head>(?:the|an?|his|her|their|its|our|each|\w+'s?|\w+s') .*?) (?:that|who|which|if|when"
     r"|while|not|without|after|before|by|versus|can|could) .*(?= (?:is|are|was|were|(?:would|will"
     r"|can) be)(?: \w+|:)?$)"
 )
