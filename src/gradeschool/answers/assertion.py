@@ -58,11 +58,11 @@ NEGATION = re.compile(
 # Denied with a comparison, it is the most or the least: "he cannot buy more than 15".
 EXTREME = re.compile(r"\b(?:more|less|fewer|longer|later) than$")
 ONE_OF = re.compile(
-    r"\b(?:(?:one|any) of|candidates are|options?:|choices:) (?:these:? "
-    r"|the \w+:? ?)?[\d.,$ ]*(?:and|or)?$|\b(?:candidates|options|choices) are$|\bso (?:is|are)$"
-    r"|\b(?:tentativ|hypothetic|alternativ|supposedly|allegedly|arguably|presumabl|apparently"
+    r"\b(?:(?:(?:one|any) of|candidates are|options?:|choices:) (?:these:? "
+    r"|the \w+:? ?)?[\d.,$ ]*(?:and|or)?$|(?:candidates|options|choices) are$|so (?:is|are)$"
+    r"|(?:tentativ|hypothetic|alternativ|supposedly|allegedly|arguably|presumabl|apparently"
     r"|seemingly|otherwise|for (?:instance|example|now\b|the moment)|in theory|on one|^say,)"
-    r"|\b(?:two|several|multiple|many) (?:answers|values|results|solutions|options)\b"
+    r"|(?:two|several|multiple|many) (?:answers|values|results|solutions|options)\b)"
     r"|\d.*\b(?:another|others?|or else|if not|and/or|otherwise)(?: \w+)?,?$"
 )
 # "the number of cards [that were not sold] is": what defines the subject.
@@ -73,14 +73,14 @@ DEFINING = re.compile(
     r"|can) be)(?: \w+|:)?$)"
 )
 POSSIBLE = re.compile(
-    r"\b(?:may|might|maybe|perhaps|possibly|potentially|conceivabl[ey]|vielleicht|könnten?"
+    r"\b(?:(?:may|might|maybe|perhaps|possibly|potentially|conceivabl[ey]|vielleicht|könnten?"
     r"|podría\w*|talvez|tal vez|quizás?|peut-être|pourrait|serait|forse|potrebbe\w*|poderia\w*"
-    r"|misschien|возможно|может)\b(?!'s)|\b(?:it|this|that|answer|result|which"
+    r"|misschien|возможно|может)\b(?!'s)|(?:it|this|that|answer|result|which"
     r"|there)(?: \w+)? (?:could(?: \w+){1,4}|(?<!there )can(?: \w+){0,3} (?:be|equal|come to"
-    r"|work))$|\b(?:low|upp)er (?:bound|limit)\b|\b(?:w|sh|c)ould have (?:been|had)$"
-    r"|\bpossible (?:answers?|values?|results?)\b|\b(?:either|both|(?<!each )one of|among|between"
-    r"|some|any)(?: \w+:?)?(?: [\d.,]+ (?:and|or))?$|(?<!\bno )\b(?!(?:oth|rath)er)(?:more|less"
-    r"|\w{2,}er) than$|\bsome(?:where|thing)\b|\bthe other$|可能|也许|或许|もしかして|たぶん"
+    r"|work))$|(?:low|upp)er (?:bound|limit)\b|(?:w|sh|c)ould have (?:been|had)$"
+    r"|possible (?:answers?|values?|results?)\b|(?:either|both|(?<!each )one of|among|between|some"
+    r"|any)(?: \w+:?)?(?: [\d.,]+ (?:and|or))?$|(?<!\bno )(?!(?:oth|rath)er)(?:more|less"
+    r"|\w{2,}er) than$|some(?:where|thing)\b|the other$)|可能|也许|或许|もしかして|たぶん"
 )
 CONDITION = re.compile(
     r"^(?:although|though|while|even)\b(?!.*,$)|(?:^|\b(?:and|or|that|see|check|know|decide|asks?"
@@ -115,13 +115,13 @@ _SAYS = (
     r"|must answer|to answer|not answer|gut says|call)"
 )
 REPORTED = re.compile(
-    rf"\b(?<!we )(?<!i ){_SAYS}[a-z]*(?: (?:me|us|him|her|you))?(?: that)? (?:it|there|this|that"
-    rf"|the \w+)(?: (?:is|are|was|were|be|would be|will be)|'s)\b"
-    rf"|\b(?<!we )(?<!can )(?:{_SAYS}[a-z]*|withdr[ae]w|t[ao]ke back|reject|dismiss|disregard"
+    rf"\b(?:(?<!we )(?<!i ){_SAYS}[a-z]*(?: (?:me|us|him|her|you))?(?: that)? (?:it|there|this"
+    rf"|that|the \w+)(?: (?:is|are|was|were|be|would be|will be)|'s)\b"
+    rf"|(?<!we )(?<!can )(?:{_SAYS}[a-z]*|withdr[ae]w|t[ao]ke back|reject|dismiss|disregard"
     rf"|discard|skip|drop|avoid|stop|settle|considers?|disagree)(?: (?:it|that|as|at|for|on|with"
-    rf"|to|towards?|about|in|get|getting|you|me|by))*$|\b(?:chance|possib\w+|likelihood"
-    rf"|probability|odds|hunch|hope|fear|guess)(?: is)? that (?:it|this|there|the \w+) (?:is|are"
-    rf"|was|will be)$"
+    rf"|to|towards?|about|in|get|getting|you|me|by))*$|(?:chance|possib\w+|likelihood|probability"
+    rf"|odds|hunch|hope|fear|guess)(?: is)? that (?:it|this|there|the \w+) (?:is|are|was"
+    rf"|will be)$)"
 )
 # Nothing that is counted follows a number, so that it is itself what is spoken of.
 BARE = re.compile(
