@@ -39,8 +39,8 @@ WORKED_BEFORE = ("=", "≈", "→", "-", "+", "*", "/", "×", "÷", "−")
 ABBREVIATIONS = ("max", "min", "approx", "ca", "vs", "i.e", "e.g", "Max", "Min", "Approx")
 # A new clause begins after one of these, unless only the number follows.
 CLAUSE = re.compile(
-    r"(?:[,:=]|\b(?:so|then|therefore|thus|hence|instead|because)) (?=\S)|(?:;"
-    r"|\b(?:(?<!anything )but|aber|sondern|pero|sino|mais))(?: |$)|\b(?:no|nope), (?=\w)"
+    r"[,:=] (?=\S)|;(?: |$)|\b(?:(?:so|then|therefore|thus|hence|instead|because) (?=\S)"
+    r"|(?:(?<!anything )but|aber|sondern|pero|sino|mais)(?: |$)|(?:no|nope), (?=\w))"
 )
 LEADING = re.compile(
     r"(?:after|because|since|when|once|as(?! an? )|by|with|in|on|at|for|from|not counting)\b[^,]*,$"

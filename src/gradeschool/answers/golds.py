@@ -37,7 +37,8 @@ QUANTITY = re.compile(
         (?: \\frac\s?\{(?P<a>-?\d{1,40})\}\s?\{(?P<b>\d{1,40})\}
           | (?<![\d.])(?P<c>\d{1,40})\s?/\s?(?P<d>\d{1,40}) )
       | (?P<mixed>\d{1,15})?(?P<vulgar>[\u00bc-\u00be\u2150-\u215e])
-      | (?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?P<power>[eE][-+]?\d{1,4}(?!\w))? )""",
+      | (?P<number>(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)
+        (?P<power>[eE][-+]?\d{1,4}(?!\w))? )""",
     re.VERBOSE,
 )
 MULTIPLIED = re.compile(

@@ -158,9 +158,8 @@ PARAGRAPH = 700
 # A completion that begins with its own prompt; the last turn counts. Without special tokens, only
 # the names of the roles are left: "system\n\n…user\n\n…assistant\n\n…".
 PROMPT = re.compile(
-    r"\s{0,9}(?:<\|begin_of_text\|>)?<\|(?:im_start|start_header_id)\|>(?:system|user)"
-    r"|\s{0,9}(?:<s>)?\s?\[INST\]|\s{0,9}(?:system|user)\s?\n|\s{0,9}(?:<bos>)?<start_of_turn>user"
-    r"|\s{0,9}<\|(?:system|user)\|>"
+    r"\s{0,9}(?:(?:<\|begin_of_text\|>)?<\|(?:im_start|start_header_id)\|>(?:system|user)"
+    r"|(?:<s>)?\s?\[INST\]|(?:system|user)\s?\n|(?:<bos>)?<start_of_turn>user|<\|(?:system|user)\|>)"
 )
 REPLY = re.compile(r"(?:assistant|model)(?:<\|end_header_id\|>)?\s?\n|<\|assistant\|>|\[/INST\]")
 ROLES = re.compile(
