@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradeschool.answers.search import TextMatch, math_box
+from gradeschool.answers.search import BOX, TextMatch, closing_brace, last_plain_box
 
 # Several harnesses use `(\d+)\.0+([^\d])` and `(\d+)\.0+$`. Here each run of digits is tried only
 # once, from its start.
@@ -131,6 +131,21 @@ HENDRYCKS = (
     ("\n", ""), ("\\!", ""), ("\\\\", "\\"), ("tfrac", "frac"), ("dfrac", "frac"), ("\\left", ""),
     ("\\right", ""), ("^{\\circ}", ""), ("^\\circ", ""), ("\\$", ""),
 )  # fmt: skip
+
+
+def math_box(text: str) -> TextMatch | None:
+    r"""Return the content of the last `\boxed`, None if it is not closed or has no braces.
+
+    As `last_boxed_only_string` of the evaluation of MATH, which many harnesses copied.
+    """
+    if box := last_plain_box(text):
+        return box
+    start = text.rfind("\\boxed")
+    if start < 0 or not text.startswith(BOX, start):
+        return None
+    inside = start + len(BOX)
+    close = closing_brace(text, inside)
+    return None if close < 0 else TextMatch(text[inside:close], inside, close)
 
 
 def spaced_box(text: str) -> TextMatch | None:

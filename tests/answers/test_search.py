@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.answers.search import TextMatch, last_box, last_match, last_plain_box, math_box
+from gradeschool.answers.search import TextMatch, last_box, last_match, last_plain_box
+from gradeschool.latex import math_box
 from gradeschool.protocols import (
     deepseek_math,
     lm_eval,

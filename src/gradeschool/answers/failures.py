@@ -62,13 +62,6 @@ class Failure(StrEnum):
     SCORER_FAILED = "the scorer failed"
 
 
-WITHOUT_ANSWER = frozenset({
-    Failure.NO_RESPONSE, Failure.FILTERED, Failure.UNFINISHED_THINKING, Failure.TRUNCATED,
-    Failure.REFUSAL, Failure.CODE_ONLY, Failure.NO_NUMBER, Failure.NOT_STATED,
-})  # fmt: skip
-OF_ARITHMETIC = frozenset({Failure.ARITHMETIC_SLIP, Failure.ROUNDING})
-
-
 class Cause(NamedTuple):
     """A cause with its evidence in one sentence, and the characters that show it, if any."""
 

@@ -80,19 +80,6 @@ def mentions_answer(text: str) -> bool:
     return "answer" in lowered(text)
 
 
-def last_match_behind(literal: str, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return the last match of a pattern that begins with a literal and overlaps no other match.
-
-    The same as `last_match`, but searched from the end.
-    """
-    index = text.rfind(literal)
-    while index >= 0:
-        if match := pattern.match(text, index):
-            return match
-        index = text.rfind(literal, 0, index)
-    return None
-
-
 BOX = "\\boxed{"
 BRACE = re.compile(r"[{}]")
 
@@ -137,18 +124,3 @@ def last_box(text: str) -> TextMatch | None:
     close = closing_brace(text, inside)
     close = len(text) if close < 0 else close
     return TextMatch(text[inside:close], inside, close)
-
-
-def math_box(text: str) -> TextMatch | None:
-    r"""Return the content of the last `\boxed`, None if it is not closed or has no braces.
-
-    As `last_boxed_only_string` of the evaluation of MATH, which many harnesses copied.
-    """
-    if box := last_plain_box(text):
-        return box
-    start = text.rfind("\\boxed")
-    if start < 0 or not text.startswith(BOX, start):
-        return None
-    inside = start + len(BOX)
-    close = closing_brace(text, inside)
-    return None if close < 0 else TextMatch(text[inside:close], inside, close)

@@ -9,7 +9,6 @@ from operator import methodcaller
 
 from gradeschool.answers.search import (
     last_match,
-    last_match_behind,
     last_match_in_words,
     last_number_start,
     lowered,
@@ -58,6 +57,20 @@ def first_group(
 ) -> Extract:
     """Return an extraction of the first match of a pattern; needs: text that every match has."""
     return extraction(lambda text: pattern.search(text) if needs in text else None, how, clean)
+
+
+def last_match_behind(
+    literal: str, pattern: re.Pattern[str], text: str, any_case: bool = False
+) -> re.Match[str] | None:
+    """Return the last match of a pattern that begins with a literal and overlaps no other match.
+
+    The same as `last_match`, but searched from the end. any_case: of the literal, in lower case.
+    """
+    searched, index = lowered(text) if any_case else text, len(text)
+    while (index := searched.rfind(literal, 0, index)) >= 0:
+        if match := pattern.match(text, index):
+            return match
+    return None
 
 
 def last_group(
@@ -185,8 +198,4 @@ def last_behind_answer(pattern: re.Pattern[str], text: str) -> re.Match[str] | N
     """Return the last match of a pattern that begins with "answer" in any case and contains ":"."""
     if ":" not in text or not mentions_answer(text):
         return None
-    lower, index = lowered(text), len(text)
-    while (index := lower.rfind("answer", 0, index)) >= 0:
-        if match := pattern.match(text, index):
-            return match
-    return None
+    return last_match_behind("answer", pattern, text, any_case=True)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gradeschool.answers.failures import OF_ARITHMETIC, WITHOUT_ANSWER
+from gradeschool.answers.failures import Failure
 from gradeschool.datasets.files import FRESH
 from gradeschool.errors import InputError
 from gradeschool.percentages import percent, point_bounds, points
@@ -31,6 +31,10 @@ from gradeschool.scoring.statistics import mean_share
 from gradeschool.scoring.table import ScoredTable, Tally
 from gradeschool.verdict import Outcome
 
+WITHOUT_ANSWER = frozenset({
+    Failure.NO_RESPONSE, Failure.FILTERED, Failure.UNFINISHED_THINKING, Failure.TRUNCATED,
+    Failure.REFUSAL, Failure.CODE_ONLY, Failure.NO_NUMBER, Failure.NOT_STATED,
+})  # fmt: skip
 GROUPED_BY = "perturbation"  # the fact about a variation that groups the problems of a set
 LEVEL = 0.05
 # Sets and perturbations that change a problem but not its difficulty.
@@ -266,7 +270,7 @@ def with_misses(outcomes: Outcomes, table: ScoredTable) -> Outcomes:
         kind, cause = REASONING, causes[0]
         if cause and (cause.side is Side.MISSED or cause.cause.failure in WITHOUT_ANSWER):
             kind = FORMAT
-        elif cause and cause.cause.failure in OF_ARITHMETIC:
+        elif cause and cause.cause.failure in (Failure.ARITHMETIC_SLIP, Failure.ROUNDING):
             kind = ARITHMETIC
         misses[kind][problem.id] += 1
     return replace(outcomes, misses=misses)

@@ -15,8 +15,8 @@ import string
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from gradeschool.answers.search import TextMatch, match_of, math_box
-from gradeschool.latex import hendrycks_equal, hendrycks_form, spaced_box
+from gradeschool.answers.search import TextMatch, match_of
+from gradeschool.latex import hendrycks_equal, hendrycks_form, math_box, spaced_box
 from gradeschool.problem import Problem
 from gradeschool.prompts import draw_rows, rationale
 from gradeschool.protocols import MGSM

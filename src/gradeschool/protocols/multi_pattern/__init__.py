@@ -7,8 +7,14 @@ from __future__ import annotations
 
 import re
 
-from gradeschool.answers.search import last_match, last_match_behind, mentions_answer
-from gradeschool.protocols.extractions import HASH, last_behind_answer, last_number, normalized
+from gradeschool.answers.search import last_match, mentions_answer
+from gradeschool.protocols.extractions import (
+    HASH,
+    last_behind_answer,
+    last_match_behind,
+    last_number,
+    normalized,
+)
 from gradeschool.verdict import Answer, make_answer
 
 HASHES = re.compile(r"####\s*([\d,.\-]+)")

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from gradeschool.answers.search import TextMatch, last_match, lowered, math_box, mentions_answer
+from gradeschool.answers.search import TextMatch, last_match, lowered, mentions_answer
 from gradeschool.latex import (
     MINERVA_REMOVED,
     MINERVA_SUBSTITUTIONS,
     braced_fractions,
+    math_box,
     plain_symbols,
     replaced,
     right_side,
