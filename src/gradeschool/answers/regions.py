@@ -7,7 +7,6 @@ and blanks out code.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 from itertools import islice
@@ -169,8 +168,6 @@ ROLES = re.compile(
 )
 # A fenced block in one of these languages contains an answer, not a program.
 PROSE = re.compile(r"(?i)(?:json|markdown|md|latex|tex|math|yaml)[ \t]*\n")
-FENCE = "```"
-BLANK = defaultdict(lambda: " ", {ord("\n"): "\n"})  # of every character, for str.translate
 
 
 class Region(NamedTuple):
@@ -225,12 +222,12 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
     for _, stop in spans:  # the reply after the last thinking, unless there is none
         if start < stop < end and shown[stop:end].strip():
             start = stop
-    pieces = shown[start:end].split(FENCE) if "`" in text else []
+    pieces = shown[start:end].split("```") if "`" in text else []
     coded = len(pieces) > 1
     if coded:  # line breaks stay, and so does prose; the last block may be open
         for index in range(1, len(pieces) // 2 * 2, 2):
             if not PROSE.match(pieces[index]):
-                pieces[index] = pieces[index].translate(BLANK)
+                pieces[index] = re.sub(r"[^\n]", " ", pieces[index])
         shown = f"{shown[:start]}{'   '.join(pieces)}{shown[end:]}"
     return Region(shown, start, end, thinking, end < len(text), coded)
 
@@ -325,13 +322,10 @@ def _words(text: str) -> set[str]:
 
 LENGTH = "length"
 UNREPORTED = (None, "", "unknown")  # finish reasons without information
-# A text that ends in one of these ends in the middle of a step.
-OPEN_END = "=+-−*/×÷<({[,&"
 SENTENCE_END = re.compile(r"[.!?:][\s\"')\]*]|\n")
 WORD = re.compile(r"[^\W\d_]+")
 # Units follow a result: more words than this without a number are not a unit.
 LONGEST_UNIT = 4
-TAIL = 400
 
 
 # Forms of a completion, visible without its problem: no text, `is_truncated`, `Region.ran_on`,
@@ -350,10 +344,10 @@ def looks_cut(text: str) -> bool:
     A number at the end may be incomplete, but counts as complete. So do a few words after a number
     ("570 employees") and an end in any punctuation.
     """
-    tail = text[-TAIL:].rstrip()
+    tail = text[-400:].rstrip()
     if not tail:
         return False
-    if tail[-1] in OPEN_END:
+    if tail[-1] in "=+-−*/×÷<({[,&":  # in the middle of a step
         return not tail.endswith("**")
     if not tail[-1].isalpha():
         return False
