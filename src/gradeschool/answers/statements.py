@@ -271,6 +271,9 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         if DIGIT.search(text, words.end(), _sentence_end(text, words.end(), end)):
             return None  # "Two trips take 40 minutes."
         return next(word_quantities(text, *words.span()), None)
+    is_heading = "\n" in text[start:begin] or text.endswith(HASHES, 0, start)
+    if text.startswith(": ", number.end) and not (negative or is_heading):
+        return number  # "The answer is 84: 37 apples and 47 pears"
     stop = _sentence_end(text, number.end, end)
     numbers = sentence_numbers(text, number.start, stop, question)
     if not numbers or numbers[0].start > number.start + 1:
