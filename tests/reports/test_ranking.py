@@ -9,7 +9,7 @@ from rich.console import Console
 
 from gradeschool.formats.own_run import ScoreRow, append_scores
 from gradeschool.formats.samples import ReadOptions
-from gradeschool.reports.verifiers import as_json, print_ranking
+from gradeschool.reports.verifiers import print_ranking
 from gradeschool.verifier.rank import Option, RankedProblem, rank
 from tests.support.command import Command
 
@@ -48,7 +48,7 @@ def test_a_ranking_is_shown_by_strategy_and_completions() -> None:
 
 
 def test_the_json_of_a_ranking_holds_what_is_shown() -> None:
-    fields = json.loads(json.dumps(as_json(ranking())))
+    fields = json.loads(json.dumps(ranking()))
     assert fields["strategies"]["best"]["accuracy"] == 0.5
     assert fields["strategies"]["mean"]["accuracy"] == 0.25
     assert fields["auc"]["verifier"]["within"] == pytest.approx(0.5)

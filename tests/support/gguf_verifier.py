@@ -24,8 +24,7 @@ PAIRS = [
 def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a verifier with random weights, and beside it its GGUF file."""
     skip_without(NEEDS, "a verifier as a GGUF file")
-    from gradeschool.models.gguf_file import write_gguf
-    from gradeschool.verifier.base_model import SHAPES, build_tokenizer, new_model
+    from gradeschool.verifier.base_model import SHAPES, build_tokenizer, new_model, write_gguf
     from gradeschool.verifier.head import Verifier
 
     folder: Path = tmp_path_factory.mktemp(request.param) / "model"

@@ -113,8 +113,8 @@ def write_tiny_model(folder: Path) -> None:
         PreTrainedTokenizerFast,
     )
 
-    from gradeschool.models.gguf_file import write_gguf
     from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER
+    from gradeschool.verifier.base_model import write_gguf
 
     shipped = {"gguf_file": TINY_FILE.name}
     read: Any = AutoModelForCausalLM.from_pretrained(TINY_FOLDER, **shipped)

@@ -127,7 +127,7 @@ def test_a_gguf_file_is_a_model_to_begin_from(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     skip_without(("accelerate", "gguf"), "reading GGUF by transformers")
-    from gradeschool.models.gguf_file import write_gguf
+    from gradeschool.verifier.base_model import write_gguf
 
     folder = model_folder(tmp_path / "model")
     write_gguf(folder, tmp_path / "model.gguf")

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
-from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT  # noqa: E402
+from gradeschool.verifier.base_model import LIKELIHOOD, LOGIT  # noqa: E402
 from gradeschool.verifier.data import QuestionSolution, SolutionTokens, encode_pairs, step_ends  # noqa: E402
 from gradeschool.verifier.head import (  # noqa: E402
     Verifier,

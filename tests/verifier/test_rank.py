@@ -163,13 +163,13 @@ def test_a_ranking_agrees_with_itself() -> None:
         sum(result.right for case in ranked for result in case.options) / 320
     )
     for name, points in ranking["curves"].items():
-        assert [point.n for point in points] == [1, 2, 4, 8]
-        assert points[0].accuracy == pytest.approx(by_name["mean"]["accuracy"]), name
-        assert points[-1].accuracy == pytest.approx(by_name[name]["accuracy"]), name
+        assert [point["n"] for point in points] == [1, 2, 4, 8]
+        assert points[0]["accuracy"] == pytest.approx(by_name["mean"]["accuracy"]), name
+        assert points[-1]["accuracy"] == pytest.approx(by_name[name]["accuracy"]), name
         for point in points:
-            assert point.ci95.low <= point.accuracy <= point.ci95.high
+            assert point["ci95"].low <= point["accuracy"] <= point["ci95"].high
     pooled = [pass_at_k(8, sum(o.right for o in c.options), 4) for c in ranked]
-    assert ranking["curves"]["coverage"][2].accuracy == pytest.approx(float(sum(pooled) / 40))
+    assert ranking["curves"]["coverage"][2]["accuracy"] == pytest.approx(float(sum(pooled) / 40))
 
 
 def test_the_conclusion_says_what_to_select_by() -> None:

@@ -281,7 +281,7 @@ def export_command(folder: Path, output: Path) -> None:
     """
     if output.suffix == ".gguf":
         from gradeschool.atomic import replacing
-        from gradeschool.models.gguf_file import write_gguf
+        from gradeschool.verifier.base_model import write_gguf
 
         require_new(output)
         with replacing(output) as part:
@@ -320,7 +320,6 @@ def rank_command(
     Example: gradeschool verifier rank runs/mine --verifier judge
     """
     from gradeschool.reports.progress import ProgressDisplay
-    from gradeschool.reports.verifiers import as_json as plain
     from gradeschool.reports.verifiers import print_ranking
     from gradeschool.scoring.sources import check_sources
     from gradeschool.verifier.rank import rank, read_baseline, read_scored
@@ -338,7 +337,7 @@ def rank_command(
     if as_json:
         cli.print_json({"run": candidates.run, "verifier": found.verifier,
                         "scorer": candidates.scorer, "failed": candidates.failed,
-                        "unscored": found.unscored, **plain(ranking)})  # fmt: skip
+                        "unscored": found.unscored, **ranking})  # fmt: skip
         return
     say(f"{candidates.run} by {found.verifier}, scored by {candidates.scorer}")
     print_ranking(ranking, outcomes, cli.stdout_console())
@@ -372,7 +371,6 @@ def bench_command(
     """
     from gradeschool.reports.progress import ProgressDisplay
     from gradeschool.reports.verifiers import HALVES, print_bench
-    from gradeschool.reports.verifiers import as_json as plain
     from gradeschool.verifier import step_bench
 
     require_new(output)
@@ -386,7 +384,7 @@ def bench_command(
         problems = len({row.problem for row in rows})
         cli.print_json({"benchmark": benchmark, "solutions": len(rows), "problems": problems,
                         "threshold_split": HALVES, "resamples": step_bench.RESAMPLES,
-                        "scorers": plain(results)})  # fmt: skip
+                        "scorers": results})  # fmt: skip
     else:
         print_bench(rows, results, cli.stdout_console())
 

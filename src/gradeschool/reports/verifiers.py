@@ -5,7 +5,6 @@ that the finished stages left.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,8 @@ from gradeschool.reports.pages import fill
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.at_k import steps
-from gradeschool.scoring.candidates import one_run
-from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
+from gradeschool.scoring.candidates import CandidateRun, one_run
+from gradeschool.scoring.statistics import clustered_wilson, mean_share
 from gradeschool.verifier import rank
 from gradeschool.verifier.reproduce import FIGURES, STAGES, TEST, VOTERS, FigurePoint, Preset
 from gradeschool.verifier.step_bench import FOLDS, RESAMPLES
@@ -37,17 +36,6 @@ VOTER_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100
 LEAST_COMPLETIONS = 8  # of a curve over voters
 # What the report compares with the majority vote; the learning curve shows the first three.
 SHOWN = (rank.BEST, "weighted", "odds", rank.SHARE, f"{rank.TOP} 3", rank.LOGPROB)
-
-
-def as_json(value: Any) -> Any:
-    """Return records as JSON values: objects by field names, an interval as a list."""
-    if hasattr(value, "_asdict") and not isinstance(value, Interval):
-        value = value._asdict()
-    elif is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if isinstance(value, Mapping):
-        return {str(name): as_json(item) for name, item in value.items()}
-    return [as_json(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def print_ranking(
@@ -71,15 +59,15 @@ def print_ranking(
                       bounds(clustered_wilson(clusters)))  # fmt: skip
     for result in ranking["strategies"].values():
         more = (result["over"].get(name) for name in others)
-        gains = (gain(each.difference, each.ci95, 2) if each else "" for each in more)
+        gains = (gain(each["difference"], each["ci95"], 2) if each else "" for each in more)
         table.add_row(result["title"], percent(result["accuracy"]), bounds(result["ci95"]), *gains)
     console.print(table)
     columns = ["all completions", "within problems", "95 % interval", "problems"]
     table = simple_table(["score"], columns, "AUC of correct against wrong")
     for name, each in ranking["auc"].items():
-        interval = " - ".join(f"{bound:.3f}" for bound in each.within_ci95 or ())
-        table.add_row(SCORE_NAMES[name], decimals(each.overall), decimals(each.within), interval,
-                      str(each.problems))  # fmt: skip
+        interval = " - ".join(f"{bound:.3f}" for bound in each["within_ci95"] or ())
+        table.add_row(SCORE_NAMES[name], decimals(each["overall"]), decimals(each["within"]),
+                      interval, str(each["problems"]))  # fmt: skip
     console.print(table)
     if ranking["most_completions"] > 1:
         names = [name for name in ranking["curves"] if name != rank.MEAN]
@@ -87,8 +75,9 @@ def print_ranking(
         columns = ["problems", *titles, "best, 95 %"]
         table = simple_table(["N"], columns, "over the number of completions, % right")
         for index, best in enumerate(ranking["curves"][rank.BEST]):
-            shares = [f"{100 * ranking['curves'][name][index].accuracy:.1f}" for name in names]
-            table.add_row(str(best.n), str(best.problems), *shares, bounds(best.ci95))
+            points = [ranking["curves"][name][index] for name in names]
+            shares = [f"{100 * point['accuracy']:.1f}" for point in points]
+            table.add_row(str(best["n"]), str(best["problems"]), *shares, bounds(best["ci95"]))
         console.print(table)
     console.print(
         "Intervals: 95 %, by problem. For fewer completions, the best by a score is exact over all "
@@ -140,26 +129,27 @@ def print_bench(
 # The reproduction
 
 
+def _read_run(folder: Path, run: str) -> CandidateRun:
+    return one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
+
+
 def read_selected(
     folder: Path, run: str, scores: str, voters: Sequence[int] = TOP_VOTERS
 ) -> list[rank.ProblemResult]:
     """Return what every strategy selects from a run by a file of scores."""
-    sampled = one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
-    ranked = rank.rank_input(sampled, *choose_scores(folder / scores, None))
+    ranked = rank.rank_input(_read_run(folder, run), *choose_scores(folder / scores, None))
     ns = steps(max(len(case.options) for case in ranked.cases))
     return [rank.pick(case, ranked.has_logprob, ns, voters) for case in ranked.cases]
 
 
 def read_greedy(folder: Path, run: str) -> rank.Outcomes:
     """Return the outcomes of a run by problem."""
-    sampled = one_run(str(folder / run), ReadOptions(dataset=str(folder / TEST)), lambda _: None)
-    return {answered.problem.id: answered.outcome for answered in sampled.answered}
+    return {each.problem.id: each.outcome for each in _read_run(folder, run).answered}
 
 
 def _compare(before: rank.Outcomes, after: rank.Outcomes) -> str:
     """Return after minus before, in points with its interval."""
-    found = rank.paired_difference(before, after)
-    return gain(found.difference, found.ci95)
+    return gain(*rank.paired_difference(before, after))
 
 
 def write_report(preset: Preset, folder: Path) -> Path:
@@ -171,11 +161,10 @@ def write_report(preset: Preset, folder: Path) -> Path:
         scores = f"seed-{seed}/scores-{what}.jsonl"
         return read_selected(folder, f"seed-{first}/test", scores)
 
-    by_seed: dict[str, list[dict[str, tuple[int, int]]]] = {}  # of each strategy
-    for name in selected("verifier")[0].by_strategy:
-        by_seed[name] = [
-            rank.count_outcomes(selected("verifier", seed), name) for seed in preset.seeds
-        ]
+    by_seed = {
+        name: [rank.count_outcomes(selected("verifier", seed), name) for seed in preset.seeds]
+        for name in selected("verifier")[0].by_strategy
+    }
     # A problem's outcomes are added over seeds, so that intervals are over problems.
     added: dict[str, rank.Outcomes] = {
         name: {id: (sum(each[id][0] for each in outcomes), sum(each[id][1] for each in outcomes))
@@ -207,10 +196,10 @@ def write_report(preset: Preset, folder: Path) -> Path:
         curve=curve, majority=rank.MAJORITY, tested=len(selected("verifier")),
         over_majority=lambda name: _compare(added[rank.MAJORITY], added[name]),
         ahead=[titles[name] for name in shown
-               if rank.paired_difference(added[rank.MAJORITY], added[name]).ci95.low > 0],
+               if rank.paired_difference(added[rank.MAJORITY], added[name])[1].low > 0],
         controls={
             words: (_compare(outcomes, by_seed[best][0]),
-                    rank.paired_difference(outcomes, by_seed[best][0]).difference < 0)
+                    rank.paired_difference(outcomes, by_seed[best][0])[0] < 0)
             for words, outcomes in controls.items()
         },
         need=decimals(rank.break_even_auc([each.case for each in selected("verifier")])),
@@ -259,10 +248,11 @@ def _measure(folder: Path, points: Sequence[FigurePoint]) -> Iterator[dict[str, 
         if point.strategy == VOTERS:
             for k in VOTER_COUNTS:
                 for each in curves[f"{rank.TOP} {k}"]:
-                    if each.n >= max(k, LEAST_COMPLETIONS):
-                        yield {**fields, "series": f"of {each.n}", "x": k,
-                               "share": each.accuracy, "ci95": each.ci95}  # fmt: skip
+                    if each["n"] >= max(k, LEAST_COMPLETIONS):
+                        yield {**fields, "series": f"of {each['n']}", "x": k,
+                               "share": each["accuracy"], "ci95": each["ci95"]}  # fmt: skip
             continue
         curve = curves.get(point.strategy, [])
         for each in curve[-1:] if point.x else curve:
-            yield {**fields, "x": point.x or each.n, "share": each.accuracy, "ci95": each.ci95}
+            yield {**fields, "x": point.x or each["n"], "share": each["accuracy"],
+                   "ci95": each["ci95"]}  # fmt: skip

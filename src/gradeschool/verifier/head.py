@@ -12,7 +12,7 @@ import copy
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 
 from gradeschool.atomic import require_new
 from gradeschool.errors import InputError, require_packages
-from gradeschool.models.gguf_file import HEAD_KEY, LIKELIHOOD, LOGIT, VERIFIER_FILE
 from gradeschool.models.local import (
     UNFINISHED,
     check_model,
@@ -29,7 +28,15 @@ from gradeschool.models.local import (
     load_tokenizer,
     untrained,
 )
-from gradeschool.verifier.base_model import GGUF, VER, load_folder
+from gradeschool.verifier.base_model import (
+    GGUF,
+    HEAD_KEY,
+    LIKELIHOOD,
+    LOGIT,
+    VER,
+    VERIFIER_FILE,
+    load_folder,
+)
 from gradeschool.verifier.data import Item, Level, Objective, SolutionTokens
 
 SCHEMA = 1
@@ -47,8 +54,11 @@ class Verifier(nn.Module):
     kind LOGIT: the value at a token is gain x (state . row) + bias. kind LIKELIHOOD: it is
     sigmoid(exp(gain) x the sum of the log-probabilities up to it + bias), including tokens that a
     calculator forced; not in the paper, but close to the implicit rewards of Yuan et al. 2024
-    (arXiv 2412.01981) without a reference model.
+    (arXiv 2412.01981) without a reference model. level: what a loaded verifier learnt, "" if
+    unknown.
     """
+
+    level = ""
 
     def __init__(
         self, model: Any, token_id: int, gain: float = GAIN, bias: float = BIAS, kind: str = LOGIT
@@ -114,15 +124,39 @@ class Verifier(nn.Module):
 
         precision: see `models.local.load_model`. Raises InputError if there is no verifier.
         """
-        head = read_head(path)
+        if (path / UNFINISHED).is_dir():
+            check_model(path)
+        written: Any = None
+        try:
+            if path.suffix == GGUF:
+                require_packages("reading a GGUF file", "train", "gguf")
+                import gguf
+
+                field = gguf.GGUFReader(path).get_field(HEAD_KEY)
+                written = "null" if field is None else field.contents()
+            else:
+                written = (path / VERIFIER_FILE).read_bytes()
+            fields = json.loads(written)
+            kind = str(fields.get("head") or LOGIT)  # verifiers of this kind may not name it
+            if kind not in (LIKELIHOOD, LOGIT):
+                raise ValueError(f"the head {kind!r} is unknown")
+            token_id = int(fields["token_id"])
+            gain, bias = float(fields["gain"]), float(fields["bias"])
+        except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{str(path)!r} is not a verifier: its head ({VERIFIER_FILE}, or the field "
+                f"{HEAD_KEY} of a GGUF file) is missing or damaged ({error}); train one: "
+                "gradeschool verifier train; or give the --form of a published reward model"
+            ) from error
         model, tokenizer = load_language_model(path, device, precision)
         vocabulary = model.get_input_embeddings().weight.shape[0]
-        if not 0 <= head.token_id < vocabulary:
+        if not 0 <= token_id < vocabulary:
             raise InputError(
-                f"the head in {str(path)!r} names the token {head.token_id!r}, but the model "
-                f"knows {vocabulary}; train the verifier again"
+                f"the head in {str(path)!r} names the token {token_id!r}, but the model knows "
+                f"{vocabulary}; train the verifier again"
             )
-        verifier = cls(model, head.token_id, head.gain, head.bias, head.kind)
+        verifier = cls(model, token_id, gain, bias, kind)
+        verifier.level = str(fields.get("level") or "")
         return verifier.to(device).eval(), tokenizer
 
 
@@ -134,47 +168,6 @@ def load_language_model(
         base = load_folder(path)
         return base.model.to(device).eval(), base.tokenizer
     return load_model(path, device, precision), load_tokenizer(path)
-
-
-class Head(NamedTuple):
-    """The parameters that map a verifier's states to values.
-
-    level: what the verifier learnt, "" if unknown.
-    """
-
-    kind: str
-    token_id: int
-    gain: float
-    bias: float
-    level: str
-
-
-def read_head(path: Path) -> Head:
-    """Return the head of a verifier's folder or GGUF file; raises InputError if there is none."""
-    if (path / UNFINISHED).is_dir():
-        check_model(path)
-    written: Any = None
-    try:
-        if path.suffix == GGUF:
-            require_packages("reading a GGUF file", "train", "gguf")
-            import gguf
-
-            field = gguf.GGUFReader(path).get_field(HEAD_KEY)
-            written = "null" if field is None else field.contents()
-        else:
-            written = (path / VERIFIER_FILE).read_bytes()
-        fields = json.loads(written)
-        kind = str(fields.get("head") or LOGIT)  # verifiers of this kind may not name it
-        if kind not in (LIKELIHOOD, LOGIT):
-            raise ValueError(f"the head {kind!r} is unknown")
-        numbers = int(fields["token_id"]), float(fields["gain"]), float(fields["bias"])
-        return Head(kind, *numbers, str(fields.get("level") or ""))
-    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-        raise InputError(
-            f"{str(path)!r} is not a verifier: its head ({VERIFIER_FILE}, or the field {HEAD_KEY} "
-            f"of a GGUF file) is missing or damaged ({error}); train one: gradeschool verifier "
-            "train; or give the --form of a published reward model"
-        ) from error
 
 
 def compute_logits(model: Any, states: Tensor, banned: int = -1, exact: bool = False) -> Tensor:

@@ -15,7 +15,6 @@ Limits: only the numbers of a step are read, not its words; if two numbers of a 
 either may be meant; another way that ends in an error counts as wrong from its start.
 """
 
-import asyncio
 import hashlib
 import re
 from collections import Counter
@@ -29,12 +28,11 @@ from gradeschool import calculator
 from gradeschool.calculator import Arithmetic, Token, evaluate_tokens
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import NO_ERROR
-from gradeschool.errors import InputError, ModelError
-from gradeschool.models.base import Request
-from gradeschool.models.choose import choose_model
+from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scoring.candidates import CandidateRun
 from gradeschool.scoring.judge import judge
+from gradeschool.verifier.judges import ask_model
 
 ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")
 NUMBER = re.compile(calculator.NUMBER)
@@ -46,7 +44,6 @@ SAME_NUMBER = "the right number by a wrong way"
 WRONG_ANSWER, NO_ANSWER = "a wrong answer", "no final answer"
 NOT_REACHED = "no roll-out reaches the right answer"
 ROLL_OUT_TEMPERATURE, ROLL_OUT_TOKENS = 0.7, 400
-TOGETHER, TRIES = 16, 4  # requests in flight, and tries of each
 Steps = frozenset[int]
 
 
@@ -293,44 +290,6 @@ def roll_out(run: CandidateRun, model: str, rollouts: int) -> dict[tuple[str, st
 
 def _begun(steps: Sequence[str], end: int) -> str:
     return "\n".join([*steps[:end], ""])
-
-
-def ask_model(
-    spec: str,
-    prompts: Sequence[tuple[Problem, Prompt]],
-    samples: int,
-    decoding: Decoding,
-    calculator: bool = False,
-) -> list[list[str]]:
-    """Return a model's replies to each prompt; spec: as for `-m`.
-
-    A request that fails is sent again, four times at most. Raises InputError if it still fails.
-    """
-    model = choose_model(spec, calculator=calculator)
-    turns = asyncio.Semaphore(model.connections or TOGETHER)
-
-    async def ask(number: int, sample: int) -> str:
-        request = Request(*prompts[number], decoding, f"prompt-{number}-{sample}", sample)
-        async with turns:
-            for left in reversed(range(TRIES)):
-                try:
-                    return (await model.complete(request)).text
-                except ModelError as error:
-                    if not left:
-                        raise InputError(
-                            f"the model {model.name!r} does not answer: {error}"
-                        ) from error
-                    await asyncio.sleep(1)
-        raise AssertionError
-
-    async def ask_all() -> list[list[str]]:
-        async with model:
-            return await asyncio.gather(*(
-                asyncio.gather(*(ask(number, sample) for sample in range(samples)))
-                for number in range(len(prompts))
-            ))  # fmt: skip
-
-    return asyncio.run(ask_all())
 
 
 def count_labels(rows: Iterable[Mapping[str, Any]]) -> Counter[str]:

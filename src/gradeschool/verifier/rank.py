@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import comb, exp
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from statistics import NormalDist
@@ -80,9 +81,8 @@ def _odds(option: Option) -> float:
 
 # What completions are ordered by.
 SCORES: dict[str, Callable[[Option], float]] = {
-    VERIFIER: lambda option: option.score,
-    LOGPROB: lambda option: option.logprob,
-}
+    VERIFIER: attrgetter("score"), LOGPROB: attrgetter("logprob"),
+}  # fmt: skip
 # The weight of a completion's vote, by its name in STRATEGIES.
 WEIGHTS: dict[str, Callable[[Option], float]] = {
     MAJORITY: lambda option: 1.0,
@@ -141,8 +141,11 @@ def pick(
     orders = [source.sample(everyone, count) for _ in range(DRAWS)]
     answers = [option.answer for option in options]
     right = {option.answer: option.right for option in options} | {None: False}
-    votes = {name: [weigh(option) for option in options] for name, weigh in WEIGHTS.items()
-             if has_logprob or name not in BY_LOGPROB}  # fmt: skip
+    votes = {
+        name: partial(_elect, answers, [weigh(option) for option in options])
+        for name, weigh in WEIGHTS.items()
+        if has_logprob or name not in BY_LOGPROB
+    }
     by_rank = sorted(everyone, key=lambda index: -options[index].score)
     ranks = {index: rank for rank, index in enumerate(by_rank)}
     correct = sum(option.right for option in options)
@@ -155,13 +158,11 @@ def pick(
         if n in (1, count):
             drawn = [everyone] if n == count else [[index] for index in everyone]
         ranked = [sorted(chosen, key=ranks.__getitem__) for chosen in drawn]
-        ballots = [(name, partial(_elect, answers, weights), drawn)
-                   for name, weights in votes.items()]  # fmt: skip
-        ballots += [
-            (f"{TOP} {k}", partial(_elect, answers, votes[MAJORITY]), [best[:k] for best in ranked])
-            for k in voters
+        ballots = [
+            *((name, elect, drawn) for name, elect in votes.items()),
+            *((f"{TOP} {k}", votes[MAJORITY], [best[:k] for best in ranked]) for k in voters),
+            (SHARE, partial(_elect_by_share, options), drawn),
         ]
-        ballots += [(SHARE, partial(_elect_by_share, options), drawn)]
         for name, elect, chosen in ballots:
             elected = [elect(each) for each in chosen]
             share = sum(right[answer] for answer in elected) / len(elected)
@@ -300,18 +301,12 @@ def break_even_auc(cases: Sequence[RankedProblem]) -> float | None:
 # Curves
 
 
-class CurvePoint(NamedTuple):
-    """One point of a curve; n: number of completions."""
+def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[dict[str, Any]]]:
+    """Return the points of every strategy over n, the number of completions.
 
-    n: int
-    problems: int
-    accuracy: float
-    ci95: Interval
-
-
-def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[CurvePoint]]:
-    """Return the points of every strategy; a problem counts up to its number of completions."""
-    curves: dict[str, list[CurvePoint]] = {name: [] for name in picked[0].by_strategy}
+    A problem counts up to its number of completions.
+    """
+    curves: dict[str, list[dict[str, Any]]] = {name: [] for name in picked[0].by_strategy}
     for n in steps(most):
         enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
         count = len(enough)
@@ -320,7 +315,8 @@ def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list
             # Disjoint sets of completions over which a problem's value is a mean.
             groups = most if name == MEAN else max(1, most // n)
             interval = wilson_of_mean(values, count * groups)
-            points.append(CurvePoint(n, count, sum(values) / count, interval))
+            points.append({"n": n, "problems": count, "accuracy": sum(values) / count,
+                           "ci95": interval})  # fmt: skip
     return curves
 
 
@@ -329,13 +325,6 @@ def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list
 # What the conclusion recommends, where its gain over the majority is certain.
 CHOOSABLE = (BEST, "weighted", "odds", SHARE, TOP, LOGPROB, "probable")
 Outcomes = Mapping[str, tuple[int, int]]  # (right, completions) by problem
-
-
-class AccuracyGain(NamedTuple):
-    """The gain of a strategy over another one, on the problems that both have."""
-
-    difference: float
-    ci95: Interval
 
 
 def rank(
@@ -364,16 +353,19 @@ def rank(
         if name == MEAN:
             shares = [right / size for right, size in clusters]
             interval = wilson_of_mean(shares, sum(size for _, size in clusters))
-        over = {other: paired_difference(theirs, mine) for other, theirs in others.items()
-                if name not in (other, MEAN) and mine.keys() & theirs.keys()}  # fmt: skip
+        over = {}
+        for other, theirs in others.items():
+            if name not in (other, MEAN) and mine.keys() & theirs.keys():
+                difference, ci95 = paired_difference(theirs, mine)
+                over[other] = {"difference": difference, "ci95": ci95}
         strategies[name] = {"title": title_of(name), "accuracy": share, "ci95": interval,
                             "over": over}  # fmt: skip
-    auc = {name: auc_of_cases(name, cases) for name in SCORES
+    auc = {name: auc_of_cases(name, cases)._asdict() for name in SCORES
            if name == VERIFIER or name in strategies}  # fmt: skip
     need = break_even_auc(cases)
     answers = [{option.answer for option in case.options} - {None} for case in cases]
     return {
-        "conclusion": _conclude(strategies, auc[VERIFIER].within, need, most),
+        "conclusion": _conclude(strategies, auc[VERIFIER]["within"], need, most),
         "problems": len(cases),
         "completions": sum(len(case.options) for case in cases),
         "unique_solutions": sum(case.unique for case in cases) / len(cases),
@@ -399,10 +391,10 @@ def count_outcomes(picked: Iterable[ProblemResult], name: str) -> dict[str, tupl
     return found
 
 
-def paired_difference(before: Outcomes, after: Outcomes) -> AccuracyGain:
-    """Return after minus before on common problems."""
+def paired_difference(before: Outcomes, after: Outcomes) -> tuple[float, Interval]:
+    """Return after minus before on common problems, and its 95 % interval."""
     pairs = [ProblemPair(*before[id], *after[id]) for id in after if id in before]
-    return AccuracyGain(mean_difference(pairs), paired_interval(pairs)[0])
+    return mean_difference(pairs), paired_interval(pairs)[0]
 
 
 def _conclude(
@@ -417,12 +409,12 @@ def _conclude(
         known = f"AUC within problems {inside:.2f}; {needed}"
     gains = {name: each["over"][MAJORITY] for name, each in strategies.items()
              if name.partition(" ")[0] in CHOOSABLE}  # fmt: skip
-    words = {name: gain(each.difference, each.ci95) for name, each in gains.items()}
+    words = {name: gain(each["difference"], each["ci95"]) for name, each in gains.items()}
     of_best = f"; {strategies[BEST]['title']}: {words[BEST]}"
-    above = [name for name, each in gains.items() if each.ci95.low > 0]
+    above = [name for name, each in gains.items() if each["ci95"].low > 0]
     if not above:
         return f"{known}. Use the majority vote: no choice by this score is above it{of_best}."
-    name = max(above, key=lambda name: gains[name].difference)
+    name = max(above, key=lambda name: gains[name]["difference"])
     also = "" if name == BEST else of_best
     return f"{known}. Use the {strategies[name]['title']}: {words[name]} over the majority{also}."
 

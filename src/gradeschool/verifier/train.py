@@ -33,12 +33,14 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import dataset_of, read_json
 from gradeschool.formats.samples import DEFAULTS, ReadOptions
-from gradeschool.models.gguf_file import LIKELIHOOD, LOGIT, VERIFIER_FILE
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
 from gradeschool.problem import MARKER
 from gradeschool.process import stop_flag
 from gradeschool.scoring.candidates import CandidateRun, count_labels, describe_labels, one_run
 from gradeschool.verifier.base_model import (
+    LIKELIHOOD,
+    LOGIT,
+    VERIFIER_FILE,
     VOCABULARY,
     BaseModel,
     add_lora,
