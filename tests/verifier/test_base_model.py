@@ -19,10 +19,10 @@ from gradeschool.verifier.base_model import (  # noqa: E402
     build_tokenizer,
     drop_residuals,
     identify_model,
-    load_base,
     load_folder,
     new_model,
     save_folder,
+    write_gguf,
 )
 from tests.support.fixtures import skip_without  # noqa: E402
 from tests.support.trainees import SMALL, architecture, model_folder, sums, tokenizer_of, trainee  # noqa: E402
@@ -127,11 +127,9 @@ def test_a_gguf_file_is_a_model_to_begin_from(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     skip_without(("accelerate", "gguf"), "reading GGUF by transformers")
-    from gradeschool.verifier.base_model import write_gguf
-
     folder = model_folder(tmp_path / "model")
     write_gguf(folder, tmp_path / "model.gguf")
-    bases = [load_folder(folder), load_base(str(tmp_path / "model.gguf"), [])]
+    bases = [load_folder(folder), load_folder(tmp_path / "model.gguf")]
     assert "GGUF" not in capsys.readouterr().err
     ids = [torch.tensor([base.tokenizer("Tom has 3+4.\n")["input_ids"]]) for base in bases]
     assert torch.equal(*ids)

@@ -176,10 +176,13 @@ def write_report(preset: Preset, folder: Path) -> Path:
     shown = [name for name in SHOWN if name in added]
     best = max(shown, key=shares.__getitem__)
     controls = {
-        "Control 1 (the same labels spent on fine-tuning, greedily)":
-            read_greedy(folder, f"seed-{first}/greedy-control"),
-        "Control 2 (log-probability under that model)":
-            rank.count_outcomes(selected("control"), rank.BEST),
+        words: rank.paired_difference(outcomes, by_seed[best][0])
+        for words, outcomes in (
+            ("Control 1 (the same labels spent on fine-tuning, greedily)",
+             read_greedy(folder, f"seed-{first}/greedy-control")),
+            ("Control 2 (log-probability under that model)",
+             rank.count_outcomes(selected("control"), rank.BEST)),
+        )
     }  # fmt: skip
     labels = {f"{number:,}": f"verifier-{number}" for number in preset.curve}
     labels[f"{preset.labelled:,}"] = "verifier"
@@ -197,11 +200,7 @@ def write_report(preset: Preset, folder: Path) -> Path:
         over_majority=lambda name: _compare(added[rank.MAJORITY], added[name]),
         ahead=[titles[name] for name in shown
                if rank.paired_difference(added[rank.MAJORITY], added[name])[1].low > 0],
-        controls={
-            words: (_compare(outcomes, by_seed[best][0]),
-                    rank.paired_difference(outcomes, by_seed[best][0])[0] < 0)
-            for words, outcomes in controls.items()
-        },
+        controls={words: (gain(*found), found[0] < 0) for words, found in controls.items()},
         need=decimals(rank.break_even_auc([each.case for each in selected("verifier")])),
         intervals={name: clustered_wilson(list(each.values())) for name, each in added.items()},
         seeds={name: [mean_share(seed.values()) for seed in by_seed[name]] for name in added},

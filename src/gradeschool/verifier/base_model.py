@@ -79,21 +79,6 @@ def identify_model(model: str) -> dict[str, str]:
     return {file.name: sha256_of(file) for file in files}
 
 
-def load_base(
-    model: str, texts: Iterable[str], vocabulary: int = VOCABULARY, seed: int = 0
-) -> BaseModel:
-    """Return a folder's model in float32, or a new one with a tokenizer trained on the texts.
-
-    Raises InputError if the folder's files cannot be used.
-    """
-    if not model.startswith(PREFIX):
-        return load_folder(Path(model))
-    import torch
-
-    tokenizer: Any = build_tokenizer(texts, vocabulary)
-    return BaseModel(new_model(tokenizer, named_shape(model), seed), tokenizer, torch.float32)
-
-
 def load_folder(folder: Path) -> BaseModel:
     """Return a folder's model in float32 with its tokenizer; code in the folder is not run.
 

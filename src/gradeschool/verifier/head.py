@@ -371,8 +371,8 @@ class TrainedModel(nn.Module):
         value is learnt, and the target. By row: the last token, how often the solution was drawn.
         """
         rows = [row for item in items for row in item]
-        width = max(len(row.ids) for row in rows)
-        ids = torch.tensor([[*row.ids, *[0] * (width - len(row.ids))] for row in rows])
+        ids = pad_rows([row.ids for row in rows], "cpu")
+        width = ids.shape[1]
         places = torch.arange(width)
 
         def column(numbers: Sequence[float]) -> Tensor:

@@ -40,14 +40,17 @@ from gradeschool.scoring.candidates import CandidateRun, count_labels, describe_
 from gradeschool.verifier.base_model import (
     LIKELIHOOD,
     LOGIT,
+    PREFIX,
     VERIFIER_FILE,
     VOCABULARY,
     BaseModel,
     add_lora,
+    build_tokenizer,
     drop_residuals,
     identify_model,
-    load_base,
     load_folder,
+    named_shape,
+    new_model,
     save_folder,
 )
 from gradeschool.verifier.data import (
@@ -488,8 +491,13 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
     }
 
     def prepare() -> Prepared:
-        texts = [f"{problem.question}\n{problem.solution}" for problem in problems]
-        base = load_base(settings.model, texts, settings.vocabulary, settings.seed)
+        if settings.model.startswith(PREFIX):
+            texts = [f"{problem.question}\n{problem.solution}" for problem in problems]
+            tokenizer = build_tokenizer(texts, settings.vocabulary)
+            model = new_model(tokenizer, named_shape(settings.model), settings.seed)
+            base = BaseModel(model, tokenizer, torch.float32)
+        else:
+            base = load_folder(Path(settings.model))
         if settings.chat:
             use_chat(base.tokenizer, settings.model)
         whole = settings.loss_on == "both"
