@@ -65,6 +65,16 @@ def test_problems_that_failed_in_both_runs_are_named(
         assert f"1 problem left out: no completion in {name!r}" in result.err
 
 
+def test_a_refused_comparison_names_the_problems_without_a_judged_completion(
+    gradeschool: Command, failed: tuple[Path, Path], write: Write, dataset: Path
+) -> None:
+    few = write("few", rights()[:5])
+    refused = gradeschool("compare", few, failed[1], "-d", dataset)
+    assert refused.status == 2
+    left_out = "; 1 problem left out: no completion in 'b' that can be judged (3); give --common"
+    assert left_out in refused.err
+
+
 def test_a_label_before_a_question_makes_no_other_problem(
     gradeschool: Command, tmp_path: Path
 ) -> None:

@@ -59,3 +59,13 @@ def test_right_texts_end_in_the_gold(gradeschool: Command, tmp_path: Path) -> No
     assert ended.status == 0
     answers = [json.loads(line)["answer"] for line in ended.out.splitlines()]
     assert answers == ["It is 2.\n#### 2", "#### 2", "1+1=2\n#### 2"]
+
+
+def test_a_wrong_name_of_a_dataset_ends_before_the_run_is_read(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    run = jsonl(tmp_path / "run.jsonl", [{"question": "1 + 1?", "gold": "2", "completion": "2"}])
+    refused = gradeschool("data", "right", run, "--with", "gsm9k")
+    assert refused.status == 2
+    assert "gsm9k" in refused.err
+    assert str(run) not in refused.err

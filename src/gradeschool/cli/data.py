@@ -128,8 +128,8 @@ def right_command(run: str, others: tuple[str, ...]) -> None:
     from gradeschool.datasets.load import load_dataset
     from gradeschool.scoring.candidates import read_candidates
 
-    runs = read_candidates(run, cli.read_options(), cli.warn)
     added = [problem for name in others for problem in load_dataset(name).problems]
+    runs = read_candidates(run, cli.read_options(), cli.warn)
     rows: dict[tuple[str, str, str], None] = {}  # each different text of a problem once
     for problem, candidates in (each for run in runs for each in run.answered):
         for text in (each.text for each in candidates if each.right):
