@@ -185,7 +185,7 @@ def test_a_server_that_starts_is_asked_again_which_model_it_serves(model: Starti
 
 @pytest.mark.usefixtures("short_waits")
 def test_a_server_in_lasting_trouble_is_no_bad_input() -> None:
-    with pytest.raises(TransientError, match=r"HTTP 503 .*'Loading model'") as caught:
+    with pytest.raises(TransientError, match=r"HTTP 503 .*'Loading model'; try again") as caught:
         asyncio.run(opened(Starting(503, 503, 503)))
     assert caught.value.cause == "http 503"
 

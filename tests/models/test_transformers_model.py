@@ -149,5 +149,5 @@ def test_a_chat_protocol_needs_a_chat_template(tmp_path: Path, gradeschool: Comm
     arguments = ("-m", model, "-d", "sample", "-n", "1", "-o", output, "--quiet")
     ended = gradeschool("eval", "-p", "zero-shot/chat", *arguments)
     assert ended.status == 2
-    assert "has no chat template, which the protocol 'zero-shot/chat' needs" in ended.err
+    assert "chat template, which the protocol 'zero-shot/chat' needs; use a completion" in ended.err
     assert not output.exists()

@@ -37,6 +37,7 @@ RELATIONS = (
 )  # fmt: skip
 WORKED_BEFORE = ("=", "≈", "→", "-", "+", "*", "/", "×", "÷", "−")
 ABBREVIATIONS = ("max", "min", "approx", "ca", "vs", "i.e", "e.g", "Max", "Min", "Approx")
+ABBREVIATED = re.compile(r"\b(max|min|approx|ca|vs|i\.e|e\.g)\. ")
 # A new clause begins after one of these, unless only the number follows.
 CLAUSE = re.compile(
     r"[,:=] (?=\S)|;(?: |$)|\b(?:(?:so|then|therefore|thus|hence|instead|because) (?=\S)"
@@ -307,8 +308,9 @@ NO_SUBJECT = re.compile(
     r"|within|as|many|few))*$"
 )
 PAIRED = re.compile(r"[,;] ?[\da-z∞]")
-# "With a tip she would pay 30": what the question does not ask.
+# "With a tip she would pay 30", "she would pay 30 if": what the question does not ask.
 WOULD = re.compile(r"\b(?:if|with|had|should)\b.*(?:\bwould|'d) ")
+WOULD_IF = re.compile(r"^(?: \w+){0,2} if\b")
 SUPPOSES = re.compile(r"\b(?:would|could|if|suppose|assuming)\b")
 ASKS = re.compile(r"^[^.!\n(=]{0,60}(?:\?|？|吗)")
 
@@ -341,7 +343,7 @@ def doubt(
     if "May" in text[begin:stop]:
         before = MAY.sub("m", text[begin : number.start]).lower()
     before, after = _plain(before.removesuffix("\\boxed{")), _plain(after)
-    before = before.rstrip()
+    before = ABBREVIATED.sub(r"\1 ", before).rstrip()
     opened = max((before + " ").rfind("? "), (before + " ").rfind("! "), before.rfind(". "))
     leads = before.endswith((":", "-", ">", "|", "(", ","))
     before = ASIDE.sub("", before[opened + 1 :].lstrip())
@@ -404,7 +406,8 @@ def doubt(
                 denies = predicate["verb"].endswith(("n't", "cannot", "may", "might", "could"))
                 if denies or not IS_RESULT.match(predicate["rest"]):
                     return "a subject"
-        if WOULD.search(before) and not (boxed or SUPPOSES.search(asked)):
+        would_if = " would " in clause and WOULD_IF.match(after)
+        if (would_if or WOULD.search(before)) and not (boxed or SUPPOSES.search(asked)):
             return "would be"
         if CONTRAST.match(after):
             return "judged"

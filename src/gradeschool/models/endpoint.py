@@ -371,6 +371,9 @@ class Endpoint(Model):
             listed = reply.get("data")
         except ModelError as error:
             # A server without such a list answers with another status, or with no JSON.
+            if isinstance(error, TransientError) and error.cause.startswith("http "):
+                advice = "try again later, or add /NAME to the address"
+                raise TransientError(error.cause, f"{error}; {advice}") from error
             lacks_list = not isinstance(error, FatalModelError | TransientError)
             if not lacks_list and error.cause not in ("http 404", "bad response", "server error"):
                 raise

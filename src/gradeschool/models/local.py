@@ -143,8 +143,9 @@ class LocalModel(Model):
     def check_chat(self, protocol: str) -> None:
         """Raise InputError if the model has no chat template, which the protocol needs."""
         if not load_tokenizer(self.folder).chat_template:
-            raise InputError(f"the model in {str(self.folder)!r} has no chat template, which the "
-                             f"protocol {protocol!r} needs; give another of them")  # fmt: skip
+            words = f"the model in {str(self.folder)!r} has no chat template"
+            advice = "use a completion protocol, or a chat model"
+            raise InputError(f"{words}, which the protocol {protocol!r} needs; {advice}")
 
     async def facts(self) -> dict[str, str]:
         """Return the library, its version and the precision."""
@@ -276,7 +277,9 @@ def encode_prompt(tokenizer: Any, prompt: Prompt, thinking: bool | None = None) 
     if prompt.text is not None:
         return list(tokenizer(prompt.text)["input_ids"])
     if not tokenizer.chat_template:
-        raise ModelError("no chat template", "the model has none; use a completion protocol")
+        raise ModelError(
+            "no chat template", "the model has no chat template; use a completion protocol"
+        )
     turns = [message._asdict() for message in prompt.messages]  # the template adds no prefix
     switch = {} if thinking is None else {"enable_thinking": thinking, "thinking": thinking}
     text = tokenizer.apply_chat_template(
@@ -347,7 +350,9 @@ def model_folder(spec: str) -> Path:
         return Path(snapshot_download(spec, local_files_only=True))
     except (HFValidationError, LocalEntryNotFoundError) as error:
         words = f"there is no folder {spec!r}, and no such model in the Hugging Face cache"
-        raise InputError(f"{words}; fetch it first: hf download {spec}") from error
+        raise InputError(
+            f"{words}; give a folder, or fetch it first: hf download {spec}"
+        ) from error
 
 
 # The calculator of an engine: the tokens that it forces, the result of an open annotation and ">>"

@@ -243,7 +243,9 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
         if (refused := deviations.get(f"{name} refused"))
     ]
     if others := own_run.other_models(model.identity, results["answered_by"]):
-        cautions.append(f"the server says that another model answered: {others}; check its name")
+        cautions.append(
+            f"the server says that another model answered: {others}; check the model's name"
+        )
     texts = [row for _, row in answered]
     shown = (row.reasoning or row.usage.reasoning_tokens or thinking_spans(row.text) != ([], None)
              for row in texts)  # fmt: skip

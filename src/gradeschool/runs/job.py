@@ -337,7 +337,8 @@ def select_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
         ids = set(re.split(r"[\s,]+", text.strip()))
         if unknown := sorted(ids - {problem.id for problem in problems}):
             few = f"{len(unknown)} of {len(ids)} ids are unknown"
-            raise InputError(f"{dataset.name!r} has no problem {unknown[0]!r} ({few}); give ids")
+            words = f"{dataset.name!r} has no problem {unknown[0]!r} ({few})"
+            raise InputError(f"{words}; give ids of the dataset, or a file with one a line")
         problems = tuple(problem for problem in problems if problem.id in ids)
     elif job.random is not None and job.random < len(problems):
         # Sorted by steps, every n-th is taken, from a random order within each number of steps.
