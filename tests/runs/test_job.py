@@ -84,7 +84,7 @@ def test_problems_are_chosen_at_random_or_by_id(tmp_path: Path) -> None:
     (tmp_path / "ids").write_text("3\n7\n")
     assert ids(problems=str(tmp_path / "ids")) == ["3", "7"]
     for settings, message in (
-        ({"problems": "3,zz"}, "has no problem 'zz'"),
+        ({"problems": "3,zz"}, "has no problem 'zz' .* give ids of the dataset"),
         ({"limit": 3, "random": 3}, "give one of -n, --random and --problems"),
     ):
         with pytest.raises(InputError, match=message):
