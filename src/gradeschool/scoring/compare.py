@@ -206,7 +206,8 @@ def _paired(a: Outcomes, b: Outcomes, common: bool) -> Comparison:
             asked = f", which asks {clip(run.problems[ids[0]].question)!r}"
             only.append(f"{len(ids)} only in {run.run!r} ({_shown(ids)}{asked})")
     if only and not common:
-        only += [left_out_text(run.run, ids) for run in (a, b) if (ids := run.unjudged_problems)]
+        only += [left_out_text(run.run, run.unjudged_problems) for run in (a, b)
+                 if run.unjudged_problems]  # fmt: skip
         raise InputError(
             f"the runs judge different problems: {'; '.join(only)}; give --common to compare "
             f"the {len(shared)} common ones, or --unpaired"
