@@ -23,6 +23,7 @@ from tests.support.spoiled_runs import (
 )
 
 
+@pytest.mark.slow
 def test_a_gap_within_chance_is_called_so(gradeschool: Command, tmp_path: Path) -> None:
     path = file_of(tmp_path / "answers.jsonl", answers())
     sentence = gradeschool("why", path, "--expected", "92.5", "-d", DATASET)

@@ -322,6 +322,7 @@ def test_files_of_two_datasets_are_mixed_with_faults(tmp_path: Path) -> None:
     assert [bool(sample.fault) for sample in samples] == [False] * 48 + [True] * 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [1, 3, 20])
 @pytest.mark.parametrize("form", ["It is {}.", "{}"])
 def test_bare_answers_after_missing_rows_are_found(tmp_path: Path, missing: int, form: str) -> None:

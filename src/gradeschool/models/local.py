@@ -357,8 +357,9 @@ def model_folder(spec: str) -> Path:
 
 # The calculator of an engine: the tokens that it forces, the result of an open annotation and ">>"
 
-# A byte-level vocabulary writes a space as "Ġ", a SentencePiece one as "▁" and bytes as "<0x3D>".
-SPACES = str.maketrans("Ġ▁", "  ")
+# A byte-level vocabulary writes a space as "Ġ" and a line break as "Ċ", a SentencePiece one a space
+# as "▁" and bytes as "<0x3D>".
+SPACES = str.maketrans("Ġ▁Ċ", "  \n")
 EQUALS_BYTE = "<0x3D>"
 
 
