@@ -227,7 +227,8 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
     if coded:  # line breaks stay, and so does prose; the last block may be open
         for index in range(1, len(pieces) // 2 * 2, 2):
             if not PROSE.match(pieces[index]):
-                pieces[index] = re.sub(r"[^\n]", " ", pieces[index])
+                lines = pieces[index].split("\n")
+                pieces[index] = "\n".join([" " * len(line) for line in lines])
         shown = f"{shown[:start]}{'   '.join(pieces)}{shown[end:]}"
     return Region(shown, start, end, thinking, end < len(text), coded)
 
