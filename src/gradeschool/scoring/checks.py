@@ -358,12 +358,8 @@ class Checks:
 
     def _warnings(self) -> list[str]:
         """Return what is odd in a file, "" among it; raises InputError if its golds are none."""
-        counts, columns, n, texts = (
-            self.counts,
-            self.columns,
-            self.counts["searched"],
-            self.answered,
-        )
+        counts, columns, texts = self.counts, self.columns, self.answered
+        n = counts["searched"]
         many, rounds = max(LEAST_ROWS, NOTABLE * n), len(self.rounds) + 1
         of_others, unheeded = self.placement.counts["golds of others"], columns.unheeded
         are_programs, cut = counts["programs"] >= 0.5 * n, length_of_cut_texts(self.lengths)
