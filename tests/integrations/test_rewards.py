@@ -160,6 +160,9 @@ def test_the_first_gold_that_cannot_be_read_is_logged_once(
 ) -> None:
     _unreadable.clear()
     assert reward(["#### 1"] * 3, answer=[r"7\pi", r"8\pi", "1"]) == [None, None, 1.0]
-    [record] = caplog.records
-    assert "cannot be read, so its reward is None" in record.getMessage()
-    assert "pi" in record.getMessage()
+    _unreadable.clear()
+    assert reward(["#### 1"], answer=[10**5000]) == [None]
+    first, second = (record.getMessage() for record in caplog.records)
+    assert "cannot be read, so its reward is None" in first
+    assert "pi" in first
+    assert "too many digits" in second

@@ -26,7 +26,7 @@ LOGGER = logging.getLogger("gradeschool")
 # Only the last characters of a longer completion are read: the answer is at the end.
 LONGEST = 200_000
 UNREADABLE = (
-    "gradeschool: the gold %r cannot be read, so its reward is None, for verl and OpenRLHF 0; give "
+    "gradeschool: a gold cannot be read, so its reward is None, for verl and OpenRLHF 0 (%s); give "
     "the number or a solution that ends in '#### N'. Further golds of this kind are not reported; "
     "the outcome of their rewards is 'error'."
 )
@@ -94,7 +94,7 @@ class Grader:
         except InputError as error:
             if not _unreadable:  # trainers skip its reward silently
                 _unreadable.append(gold)
-                LOGGER.warning(UNREADABLE, gold)
+                LOGGER.warning(UNREADABLE, error)  # a huge integer cannot be shown itself
             return Reward(None, Outcome.ERROR, "", str(error))
         if (cut := len(text) - LONGEST) > 0:  # what is left is thinking if the whole text is
             text = unfinished_mark(text[: cut + LONGEST_TAG]) + text[cut:]
