@@ -178,17 +178,16 @@ def _quantity(match: re.Match[str], text: str, stop: int) -> WrittenNumber:
         digits = re.sub(r"\D", "", digits)
     number = canonical(sign + digits + decimals.replace(",", "."))
     after = AFTER.match(text, match.end(), stop)
-    money = any(sign in match.group() for sign in "$€£¥₹")
-    value = _extended(number, after, money) if after else None
+    value = _extended(number, after, match.group()) if after else None
     if after is None or value is None:
         return WrittenNumber(number, *match.span())
     return WrittenNumber(value, match.start(), after.end())
 
 
-def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
+def _extended(number: str, after: re.Match[str], written: str) -> str | None:
     """Return the value of a number with the text after it; None if that is not part of it.
 
-    money: a currency sign precedes it, so that "70k" is 70,000; else it stays "70k".
+    written: the number as its text has it. "$70k" are 70,000; "70k" without a currency stays so.
     """
     if places := after["exp"] or after["ten"]:
         written_out = abs(int(places)) <= LONGEST
@@ -204,6 +203,7 @@ def _extended(number: str, after: re.Match[str], money: bool) -> str | None:
         return shifted(number, MYRIADS[after["myriad"]])
     if after["kilo"]:
         kilo = after["kilo"]
+        money = any(sign in written for sign in "$€£¥₹")
         return shifted(number, KILOS[kilo]) if money else f"{number}{kilo.lower()}"
     if "." in number:
         return None
