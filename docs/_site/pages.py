@@ -116,7 +116,7 @@ def slug(name: str) -> str:
 
 
 def _harness_page(package: ModuleType) -> str:
-    doc = (package.__doc__ or harness(package)).split("\n")[0]
+    doc = (package.__doc__ or read_source(package).text.removeprefix("# ")).split("\n")[0]
     sample = load_dataset("sample").problems
     protocols = sorted(entries_of(package, "PROTOCOLS").values(), key=lambda one: one.name)
     scorers = sorted(entries_of(package, "SCORERS").values(), key=lambda one: one.name)

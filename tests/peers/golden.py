@@ -36,7 +36,7 @@ class Golden(NamedTuple):
 
 def package_folders() -> dict[str, Path]:
     """Return the packages of this repository by name."""
-    return {path.parent.name: path.parent for path in sorted(PACKAGES.glob("*/__init__.py"))}
+    return {path.parent.name: path.parent for path in sorted(PACKAGES.glob("*/SOURCE.md"))}
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:

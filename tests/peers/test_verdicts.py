@@ -13,7 +13,7 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
 from gradeschool.protocols import MGSM as LANGUAGES
-from gradeschool.protocols.inspect_ai.unicode_numbers import superscript_number, unicode_number
+from gradeschool.protocols.inspect_ai import superscript_number, unicode_number
 from gradeschool.protocols.registry import all_scorers, all_votes, get_scorer
 from tests.peers.compare import (
     COMPARED,

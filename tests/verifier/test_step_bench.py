@@ -9,7 +9,6 @@ import pytest
 
 from gradeschool.datasets.load import NO_ERROR, LabelledSteps
 from gradeschool.errors import DataError, InputError
-from gradeschool.protocols.processbench import majority
 from gradeschool.verifier.data import SolutionTokens
 from gradeschool.verifier.step_bench import (
     Predictions,
@@ -18,6 +17,7 @@ from gradeschool.verifier.step_bench import (
     best_threshold,
     f1_score,
     load_solutions,
+    majority,
     predict,
     prediction_rows,
     score_steps,

@@ -1,14 +1,16 @@
-"""One package for each published harness: its prompts, scorers, golden cases and source.
+"""One folder for each published harness: its prompts, scorers, golden cases and source.
 
-A harness is a package here, or one named by the entry-point group `gradeschool.protocols`, with
+A harness is a folder here, or a package named by the entry-point group `gradeschool.protocols`,
+with
 
     scorers.toml                     how the harness extracts and compares answers, by the names of
-                                     functions of the package (`gradeschool.protocols.registry`)
+                                     functions (`gradeschool.protocols.registry`)
     protocols.toml                   how it prompts and decodes
     votes.toml                       how it combines samples
     SCORERS, PROTOCOLS, VOTES        more of them, made by code: tuples of Scorer, Protocol, Vote
     SOURCE.md                        repository, commit, files, version range, known quirks
     golden.jsonl                     completions with the verdicts of the real harness
+    __init__.py                      its functions; those of a few lines are in `extractions`
 
 It does not import another harness's package: quirks must not be shared by accident.
 """

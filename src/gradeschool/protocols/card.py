@@ -55,8 +55,8 @@ def find_package(name: str) -> ModuleType | None:
 @cache
 def read_source(package: ModuleType | None) -> SourceNotes:
     """Return what a package's SOURCE.md says; all of it is empty without one."""
-    path = Path((package and package.__file__) or "").parent / "SOURCE.md"
-    text = path.read_text("utf-8") if package and path.is_file() else ""
+    files = [Path(folder) / "SOURCE.md" for folder in getattr(package, "__path__", ())]
+    text = "".join(file.read_text("utf-8") for file in files if file.is_file())
     verified = " ".join(" ".join(VERIFIED.findall(text)).split())
     links = dict.fromkeys(link.rstrip(".,;:") for link in LINK.findall(text))
     quirks = [

@@ -1,4 +1,7 @@
-"""Extractions that several harnesses share: "#### N", and the last number of a text."""
+"""Extractions that several harnesses share, and those of harnesses of a function or two.
+
+The harnesses' scorers.toml names them. A harness with more code has a package of its own.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from operator import methodcaller
 
+from gradeschool.answers.numbers import parse_decimal
 from gradeschool.answers.search import (
     last_match,
     last_match_in_words,
@@ -14,9 +18,10 @@ from gradeschool.answers.search import (
     lowered,
     mentions_answer,
 )
-from gradeschool.problem import Problem
+from gradeschool.problem import MARKER, Problem
+from gradeschool.prompts import draw_rows, rationale
 from gradeschool.protocols import MGSM
-from gradeschool.scorer import ScorerFailure
+from gradeschool.scorer import ScorerFailure, clip
 from gradeschool.verdict import Answer, make_answer
 
 # Applied once from left to right: "1,2,3" becomes "12,3".
@@ -148,26 +153,32 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
     return extract
 
 
-def last_number_behind_labels(pattern: re.Pattern[str]) -> dict[str, Extract]:
-    """Return an extraction of the last number after the last label, for each language of MGSM.
+# MGSM as simple-evals and OpenCompass read it: no sign, so that -10 is read as 10.
+UNSIGNED = re.compile(r"\d+\.?\d*")
 
-    Commas are removed, text between the two is ignored, and a period at the end of the number is
-    removed.
-    """
 
-    def extract(label: str, text: str, reference: str = "") -> Answer | None:
-        start = text.rfind(label) if label[0] in text else -1
-        if start < 0:
-            return None
-        match = last_match(pattern, text[start + len(label) :].replace(",", ""))
-        if match is None:
-            return None
-        number = match.group().rstrip(".")
-        place = text.rfind(number)  # -1 for a number written with a comma
-        span = (place, place + len(number)) if place > start else None
-        return Answer(number, number, span, f"the last number after the last {label!r}")
+def last_number_behind(label: str, text: str, reference: str = "") -> Answer | None:
+    """Extract the last number after the last label, without commas and a period at its end."""
+    start = text.rfind(label) if label[0] in text else -1
+    if start < 0:
+        return None
+    match = last_match(UNSIGNED, text[start + len(label) :].replace(",", ""))
+    if match is None:
+        return None
+    number = match.group().rstrip(".")
+    place = text.rfind(number)  # -1 for a number written with a comma
+    span = (place, place + len(number)) if place > start else None
+    return Answer(number, number, span, f"the last number after the last {label!r}")
 
-    return {language: partial(extract, words["label"]) for language, words in MGSM.items()}
+
+after_label = {
+    language: partial(last_number_behind, words["label"]) for language, words in MGSM.items()
+}
+
+
+def compare_without_zeros(value: str, reference: str) -> bool:
+    """Compare as simple-evals: as strings; zero decimals are cut off the answer only."""
+    return (value.rstrip("0").rstrip(".") if "." in value else value) == reference
 
 
 def gold_as_it_is(problem: Problem) -> str:
@@ -180,12 +191,6 @@ def gold_without_commas(problem: Problem) -> str:
     return problem.gold.replace(",", "")
 
 
-def extracted_gold(extract: Extract, problem: Problem) -> str:
-    """Return the number that an extraction finds in the gold, else the gold unchanged."""
-    answer = extract(problem.gold, "")
-    return problem.gold if answer is None else answer.value
-
-
 def marked_gold(problem: Problem) -> str:
     """Return the first "#### N" of a solution without commas; raises ScorerFailure without one."""
     gold = first_marked(problem.solution, "")
@@ -194,8 +199,230 @@ def marked_gold(problem: Problem) -> str:
     return gold.value
 
 
+def hash_gold(problem: Problem) -> str:
+    """Return the text between the first two "####" of a solution, as verifiers reads it."""
+    parts = problem.solution.split(MARKER)
+    return parts[1].strip() if len(parts) > 1 else problem.gold
+
+
+# ai-benchmarks. The character class has no comma: the gold "2,125" is read as "2".
+first_hashes = first_group(re.compile(r"####\s*([\d\.\-]+)"), "the first '####' and a number", HASH)
+
+
+def first_hashes_gold(problem: Problem) -> str:
+    """Return what the same extraction finds in the solution, "" for nothing."""
+    answer = first_hashes(problem.solution, "")
+    return "" if answer is None else answer.value
+
+
+# nanochat. The gold follows the last tool call of the solution.
+TOOL_CALL = re.compile(r"<<[^>]+>>")
+
+
+def first_marked_or_none(text: str, reference: str) -> Answer | None:
+    """Extract the first "#### N"; no answer is correct if the solution has no "#### N" either."""
+    answer = first_marked(text, reference)
+    if answer is None and not reference:  # upstream: None == None
+        return Answer("", "", None, "no '#### N', as in the solution")
+    return answer
+
+
+def gold_behind_calls(problem: Problem) -> str:
+    """Return the first "#### N" behind the last tool call of the solution, "" without one."""
+    call = last_match(TOOL_CALL, problem.solution)
+    answer = first_marked(problem.solution[call.end() if call else 0 :], "")
+    return "" if answer is None else answer.value
+
+
+# The harnesses of AI2. OLMES: only decimals keep their sign; integers lose it, on both sides, as in
+# older versions of the others.
+olmes_number = last_number_without_commas(re.compile(r"[-+]?\d*\.\d+|\d+"))
+signed_number = last_number_without_commas(re.compile(r"[-+]?\d*\.\d+|[-+]?\d+"))
+
+
+def extracted_gold(extract: Extract, problem: Problem) -> str:
+    """Return the number that an extraction finds in the gold, else the gold unchanged."""
+    answer = extract(problem.gold, "")
+    return problem.gold if answer is None else answer.value
+
+
+olmes_gold = partial(extracted_gold, olmes_number)
+olmo_eval_gold = partial(extracted_gold, signed_number)
+
+
+def compare_exact_match(value: str, reference: str) -> bool:
+    """Compare as olmo-eval's ExactMatchScorer: without case and outer white space."""
+    return value.strip().lower() == reference.strip().lower()
+
+
+def extract_open_instruct(text: str, reference: str) -> Answer | None:
+    """Extract the last number; a text without one counts only if it is the whole gold."""
+    answer = signed_number(text, reference)
+    if answer is None and compare_without_case(text, reference):
+        return Answer(text, text, (0, len(text)), "the whole text")
+    return answer
+
+
+def compare_without_case(value: str, reference: str) -> bool:
+    """Compare as strings without case."""
+    return value.lower() == reference.lower()
+
+
+# The continuous integration of vLLM and SGLang: the last run of digits after all commas are
+# removed. A sign and the digits after a decimal point are lost, in the gold too.
+MOST_DIGITS = 4300  # `ast.literal_eval` rejects longer integers (sys.set_int_max_str_digits)
+
+
+def integer(digits: str) -> str | None:
+    """Return an integer literal without commas, None if Python rejects it."""
+    digits = digits.replace(",", "")
+    if not digits.strip("0"):
+        return "0"
+    is_literal = digits.isascii() and digits[0] != "0" and len(digits) <= MOST_DIGITS
+    return digits if is_literal else None
+
+
+last_integer = last_number(re.compile(r"\d+(?:,+\d+)*"), "the last run of digits", integer)
+
+
+def solution_integer(problem: Problem) -> str:
+    """Return the last run of digits of the whole reference solution.
+
+    Raises ScorerFailure if there is none: upstream asserts that every gold can be read.
+    """
+    answer = last_integer(problem.solution, "")
+    if answer is None:
+        raise ScorerFailure("the reference solution contains no integer literal")
+    return answer.value
+
+
+# PAL compares what the program of a model returns. Nothing is executed here: the scorer extracts
+# the last number of the text, such as the printed output of such a program.
+pal_number = last_number(re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?"))
+
+
+def pal_gold(problem: Problem) -> str:
+    """Return the gold without commas. Raises ScorerFailure if it is not a number."""
+    gold = gold_without_commas(problem)
+    try:
+        float(gold)
+    except ValueError:
+        raise ScorerFailure(f"no number: {problem.gold[:60]!r}") from None
+    return gold
+
+
+def compare_within_a_thousandth(value: str, reference: str) -> bool:
+    """Compare as floats within a thousandth."""
+    return abs(float(value.replace(",", "")) - float(reference)) < 1e-3
+
+
+# lighteval's scorers that call no library, and the texts from which the others read the gold.
+DRAW_SHUFFLED = draw_rows(42, shuffled=True)  # also lm-eval's
+stripped_text = whole_text()
+
+
+def labelled_solution(problem: Problem) -> str:
+    """Return the label and the reference solution; the gold if the solution has no box."""
+    solution = rationale(problem)
+    return f"ANSWER: {solution}" if "\\boxed" in solution else f"ANSWER: {problem.gold}"
+
+
+def spaced_solution(problem: Problem) -> str:
+    """Return the reference solution as it follows the prompt."""
+    return f" {problem.solution}"
+
+
+def stripped_gold(problem: Problem) -> str:
+    """Return the gold without commas and outer white space."""
+    return gold_without_commas(problem).strip()
+
+
+# numeric-equality: the number after "ANSWER:", else the last number; equal once normalised.
+ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
+last_normalized = last_number(re.compile(r"-?\d[\d,]*\.?\d*"), clean=normalized)
+
+
+def numeric_gold(problem: Problem) -> str:
+    """Return the gold, normalised; raises ScorerFailure for a gold that is not a number."""
+    gold = normalized_gold(problem)
+    if parse_decimal(gold) is None:
+        raise ScorerFailure(f"{clip(problem.gold)!r} is not a number")
+    return gold
+
+
+def extract_labelled(text: str, reference: str) -> Answer | None:
+    """Extract the last "ANSWER: N" in any case, else the last number."""
+    if (match := last_behind_answer(ANSWER, text)) is None:
+        return last_normalized(text, reference)
+    return make_answer((match[1], normalized(match[1]), match.span(1), "the last 'ANSWER: N'"))
+
+
 def last_behind_answer(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last match of a pattern that begins with "answer" in any case and contains ":"."""
     if ":" not in text or not mentions_answer(text):
         return None
     return last_match_behind("answer", pattern, text, any_case=True)
+
+
+# multi-pattern: five patterns in order, the last match of the first that matches, as documented,
+# faults included; `gradeschool.parse_gsm8k_answer` is the corrected form.
+HASHES = re.compile(r"####\s*([\d,.\-]+)")
+BOXED = re.compile(r"\\boxed\{([^}]+)\}")
+ANSWER_IS = re.compile(r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)")
+ANSWER_COLON = re.compile(r"(?i)answer\s*:\s*\$?([\d,.\-]+)")
+last_loose_number = last_number(re.compile(r"(-?[\d,]+\.?\d*)"), clean=normalized)
+
+
+def extract_by_patterns(text: str, reference: str) -> Answer | None:
+    """Extract the last match of the first pattern that matches at all."""
+    how = "the last '#### N'"
+    match = last_match_behind("####", HASHES, text) if HASH in text else None
+    if match is None and "\\boxed{" in text:  # each box has its end: the search is linear
+        how, match = r"the last \boxed{}", last_match(BOXED, text[: text.rfind("}") + 1])
+    if match is None and mentions_answer(text):
+        how, match = "the last 'the answer is N'", last_match(ANSWER_IS, text)
+    if match is None:
+        how, match = "the last 'answer: N'", last_behind_answer(ANSWER_COLON, text)
+    if match is None:
+        return last_loose_number(text, reference)
+    return make_answer((match[1], normalized(match[1]), match.span(1), how))
+
+
+def compare_within_a_millionth(value: str, reference: str) -> bool:
+    """Compare as strings, then as floats within 1e-6."""
+    try:
+        return value == reference or abs(float(value) - float(reference)) < 1e-6
+    except ValueError:
+        return False
+
+
+# ProcessBench (Zheng et al. 2024): a critic boxes the first wrong step of a solution.
+BOX = "\\boxed{"  # it ends at the first brace: \\boxed\{([^}]*)\}
+
+
+def last_plain_box(text: str, reference: str = "") -> Answer | None:
+    """Extract the content of the last box, without outer spaces."""
+    span, end = None, -1
+    while (start := text.find(BOX, end + 1)) >= 0:
+        inside = start + len(BOX)
+        end = text.find("}", inside)
+        if end < 0:  # upstream's regular expression is quadratic here, and finds nothing
+            break
+        span = (inside, end)
+    if span is None:
+        return None
+    content = text[slice(*span)]
+    return Answer(content, content.strip(), span, "the last box")
+
+
+def parse_index(value: str) -> int | None:
+    """Return the integer in a box as Python's int() parses it, None if it is not an integer."""
+    try:
+        return int(value)
+    except ValueError:
+        return None
+
+
+def compare_indices(value: str, reference: str) -> bool:
+    """Compare as integers."""
+    return parse_index(value) == parse_index(reference) is not None

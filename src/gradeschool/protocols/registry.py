@@ -45,7 +45,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
-import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -97,7 +96,7 @@ def protocols_of(package: ModuleType) -> dict[str, Protocol]:
         settings = {key: _filled(value, words) for key, value in table.items()}
         for key in ("rows", "fields"):
             if isinstance(settings.get(key), str):
-                settings[key] = getattr(package, settings[key])
+                settings[key] = _named(package, settings[key])
         template = {key: value for key, value in settings.items() if key in OF_TEMPLATE}
         decoding: dict[str, Any] = {
             key: None if value == "server" else value
@@ -141,6 +140,11 @@ def _filled(value: Any, words: dict[str, Any]) -> Any:
     return value
 
 
+def _named(package: ModuleType, name: str) -> Any:
+    """Return an object of a harness's package, or of `extractions`."""
+    return getattr(package, name, None) or getattr(extractions, name)
+
+
 # Names
 
 WHOLE = ("name", "form", "dataset")  # settings of a protocol without a base
@@ -157,8 +161,8 @@ def packages() -> tuple[ModuleType, ...]:
 
 @cache
 def _package_names() -> tuple[str, ...]:
-    modules = pkgutil.iter_modules(protocols_package.__path__)
-    return tuple(module.name for module in modules if module.ispkg)
+    folders = Path(protocols_package.__path__[0]).glob("*/SOURCE.md")
+    return tuple(sorted(file.parent.name for file in folders))
 
 
 def _import_package(name: str) -> ModuleType:
@@ -176,7 +180,7 @@ def entries_of(package: ModuleType, kind: str) -> dict[str, Any]:
         settings = {key: _filled(value, words) for key, value in table.items() if key in known}
         for key in settings.keys() & {"reference", "extract", "compare", "ballot"}:
             name, _, language = settings[key].partition(".")
-            found = getattr(package, name, None) or getattr(extractions, name)
+            found = _named(package, name)
             settings[key] = found[language] if language else found
         make: Callable[..., Scorer | Vote] = Vote if kind == "VOTES" else Scorer
         make = library_scorer if "function" in settings else make

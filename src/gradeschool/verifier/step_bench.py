@@ -24,7 +24,7 @@ from gradeschool.formats.own_run import manifest_of, stored_completions
 from gradeschool.formats.tables import read_rows
 from gradeschool.formats.values import mapping
 from gradeschool.percentages import count
-from gradeschool.protocols.processbench import majority
+from gradeschool.protocols.extractions import last_plain_box, parse_index
 from gradeschool.scoring.statistics import bootstrap
 from gradeschool.verifier.data import QuestionSolution, encode_pairs, step_ends
 from gradeschool.verifier.rank import auc
@@ -306,8 +306,17 @@ def score_steps(
     return found
 
 
+def majority(critiques: Iterable[str]) -> int | None:
+    """Return the index that most critiques box; None if none boxes one.
+
+    Boxes vote as strings, and the first wins a tie; critiques without a box do not vote.
+    """
+    boxes = Counter(box.value for text in critiques if (box := last_plain_box(text)) is not None)
+    return parse_index(boxes.most_common(1)[0][0]) if boxes else None
+
+
 def critic_predictions(run: Path, rows: Sequence[LabelledSteps]) -> Predictions:
-    """Return the majority prediction of a run's critiques of each row; see protocols/processbench.
+    """Return the majority prediction of a run's critiques of each row.
 
     Raises InputError for a run on another dataset, or without a critique.
     """

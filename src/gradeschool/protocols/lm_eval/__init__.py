@@ -221,7 +221,6 @@ strict_in_mgsm = {  # by language
 
 SEED = 1234  # the default `fewshot_seed`
 DRAW_IN_ORDER = draw_rows(SEED)
-DRAW_SHUFFLED = draw_rows(42, shuffled=True)
 
 
 def draw_others(

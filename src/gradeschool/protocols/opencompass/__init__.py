@@ -25,7 +25,7 @@ from gradeschool.latex import (
 )
 from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
-from gradeschool.protocols.extractions import COMMA, last_number, last_number_behind_labels
+from gradeschool.protocols.extractions import COMMA, last_number
 from gradeschool.scorer import ScorerFailure
 from gradeschool.verdict import Answer, make_answer
 
@@ -203,7 +203,6 @@ def last_between(text: str, opening: str, closing: str) -> str:
 # Other sets
 
 HARD_NUMBER = re.compile(r"-?\d*\.?/?\d+|\d+")
-after_label = last_number_behind_labels(re.compile(r"\d+\.?\d*"))
 
 
 def extract_gsm_hard(text: str, reference: str) -> Answer | None:

@@ -1,1 +1,0 @@
-"""Math-Verify: parse and verify with their defaults, and its own GSM8K task."""

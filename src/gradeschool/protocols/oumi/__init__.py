@@ -1,1 +1,0 @@
-"""`oumi/gsm8k`: gsm8k_reward with its default method "strict"."""

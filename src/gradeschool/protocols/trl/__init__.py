@@ -1,1 +1,0 @@
-"""TRL: the two accuracy rewards of its GRPO examples."""
