@@ -16,7 +16,7 @@ from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
 from gradeschool.scorer import Scorer, ScorerFailure, verbatim
 from gradeschool.scoring.at_k import score_vote
-from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import Run
 from gradeschool.verdict import Answer, Outcome
 from tests.support.command import Command
 from tests.support.files import jsonl

@@ -27,8 +27,7 @@ from gradeschool.reports.report import (
     report_page,
     token_values,
 )
-from gradeschool.scoring.samples import Run
-from gradeschool.scoring.sources import SourceRun
+from gradeschool.scoring.sources import Run
 from gradeschool.scoring.table import ScorerSet
 from tests.support.command import Command
 from tests.support.hostile_report import HOSTILE
@@ -187,7 +186,7 @@ def test_the_files_own_flags_are_compared() -> None:
         for row, (text, flag) in enumerate(said)
     ]
     scorers = ScorerSet([get_scorer("gradeschool/reader")])
-    judged = judge_run(SourceRun(Run("run", samples), Path(), {}), scorers, {})
+    judged = judge_run(Run("run", samples), scorers, {})
     page = report_page([judged], scorers.scorers)
     assert (
         "The file's own flags: 1 of 3 agree; 1 say wrong where gradeschool/reader says correct, "

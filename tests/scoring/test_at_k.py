@@ -15,7 +15,7 @@ from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.at_k import Ballot, ballots_by_problem, curve, pass_at_k, vote
-from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import Run
 from gradeschool.scoring.table import ScoredTable
 
 BALLOTS = st.lists(

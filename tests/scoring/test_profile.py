@@ -22,7 +22,7 @@ from gradeschool.scoring.profile import (
     verdict,
     with_misses,
 )
-from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import Run
 from gradeschool.scoring.table import ScoredTable, Tally
 
 

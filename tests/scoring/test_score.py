@@ -23,9 +23,8 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_scorer
 from gradeschool.scorer import Scorer, ScorerFailure
 from gradeschool.scoring import score
-from gradeschool.scoring.samples import Numbering, Run
 from gradeschool.scoring.score import RunScore, ScorerResult, score_run, score_sources
-from gradeschool.scoring.sources import load_runs, open_sources
+from gradeschool.scoring.sources import Numbering, Run, load_runs, open_sources
 from gradeschool.scoring.statistics import clustered_wilson, wilson
 from gradeschool.scoring.table import ScoredTable, ScorerSet, choose_scorers
 from gradeschool.verdict import Answer, Outcome

@@ -16,8 +16,7 @@ from gradeschool.reports.printable import quoted, say
 from gradeschool.scorer import DEFAULT_SCORER, clip
 
 if TYPE_CHECKING:
-    from gradeschool.scoring.samples import Run
-    from gradeschool.scoring.sources import SourceRun
+    from gradeschool.scoring.sources import Run
 
 MARGIN = 1.0
 LONG, LEAST_EQUAL = 60, 20  # characters of a text that is hardly equal by chance; such texts
@@ -63,8 +62,7 @@ def compare_command(
     from gradeschool.formats.values import mapping
     from gradeschool.reports.terminal import print_comparison
     from gradeschool.scoring import compare as comparing
-    from gradeschool.scoring.samples import file_ids
-    from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.sources import choose_runs, file_ids
     from gradeschool.scoring.table import ScoredTable
 
     if common and unpaired:
@@ -86,19 +84,19 @@ def compare_command(
         if len(specs) > 1:
             raise InputError(f"the same file is given twice: {', '.join(map(repr, specs))}; give "
                              "another run, or --at-least")  # fmt: skip
-        name = chosen[0].run.name
+        name = chosen[0].name
         raise InputError(f"only one run is given: {name!r}; give another, or --at-least")
     for run in chosen[1:]:
         _check_pair(chosen[0], run, is_gate=good is not None)
         if good is None and not unpaired:
-            _warn_of_equal_texts(chosen[0].run, run.run)
+            _warn_of_equal_texts(chosen[0], run)
     applied = cli.scorer_of_runs(chosen, scorer)
     names = [mapping(run.manifest.get("protocol")).get("name") for run in chosen]
     protocols = [str(name) for name in dict.fromkeys(names) if name]
     if len(protocols) > 1:
         cli.warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
-    outcomes = [comparing.outcomes_of(ScoredTable(run.run, [applied])) for run in chosen]
+    outcomes = [comparing.outcomes_of(ScoredTable(run, [applied])) for run in chosen]
     if common:
         for outcome in outcomes:
             if outcome.unjudged_problems:
@@ -125,12 +123,12 @@ def compare_command(
             "thresholds": [threshold._asdict() for threshold in thresholds],
         })  # fmt: skip
     else:
-        own_ids = file_ids([chosen[0].run])
+        own_ids = file_ids(chosen[:1])
         print_comparison(outcomes, comparisons, applied.name, cli.stdout_console(), own_ids)
         for threshold in thresholds:
             say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")
     failing = cli.warn_of_scorer_errors(outcomes, applied.name)
-    faults = cli.warn_of_faults(sum(run.run.faults for run in chosen))
+    faults = cli.warn_of_faults(sum(run.faults for run in chosen))
     if any(not threshold.met for threshold in thresholds):
         sys.exit(1)
     if faults or (left_out and not shared) or failing:
@@ -153,7 +151,7 @@ def _warn_of_equal_texts(first: Run, other: Run) -> None:
         )
 
 
-def _check_pair(first: SourceRun, other: SourceRun, is_gate: bool) -> None:
+def _check_pair(first: Run, other: Run, is_gate: bool) -> None:
     """Warn of seeds that two runs share: that of sample i is the seed of the run + i.
 
     Raises InputError for a gate if they record other prompts.
@@ -181,7 +179,7 @@ def _check_pair(first: SourceRun, other: SourceRun, is_gate: bool) -> None:
     shared, apart = seeds[0] & seeds[1], max(map(len, seeds))
     if shared and seeds[0] != seeds[1] and facts[0] == facts[1] and facts[0][-1]:
         cli.warn(
-            f"{first.run.name!r} and {other.run.name!r} have {len(shared)} of {apart} seeds in "
+            f"{first.name!r} and {other.name!r} have {len(shared)} of {apart} seeds in "
             "common, so those samples may be equal and the runs are not independent; evaluate "
             f"one of them again with a --seed that differs by at least {apart}"
         )
@@ -226,8 +224,8 @@ def why_command(
         own = ["" if cli.is_own_function(record.scorer) else record.scorer for record in records]
         usual = (own[0] or own[1] or DEFAULT_SCORER, own[1] or own[0] or DEFAULT_SCORER)
         first, second = (choose_scorers([scorer or name])[0] for name in usual)
-        account = explain_difference((here.run, there.run), records, (first, second))
-        faults = here.run.faults + there.run.faults
+        account = explain_difference((here, there), records, (first, second))
+        faults = here.faults + there.faults
         test = f"gradeschool compare {quoted(expected_run)} {here_named}"
         test += "" if scorer is None else f" --scorer {quoted(scorer)}"
     else:
@@ -238,10 +236,10 @@ def why_command(
                 f"use {100 * expected:g} for {100 * expected:g} %"
             )
         chosen = choose_run(run, options, cli.warn)
-        manifest, faults = chosen.manifest, chosen.run.faults
-        account = explain_gap(chosen.run, cli.scorer_of_runs([chosen], scorer), expected / 100,
+        manifest, faults = chosen.manifest, chosen.faults
+        account = explain_gap(chosen, cli.scorer_of_runs([chosen], scorer), expected / 100,
                               manifest, changed_settings(manifest), here_named)  # fmt: skip
-        if not account.within_chance and (gives := _scorer_with(expected, chosen.run)):
+        if not account.within_chance and (gives := _scorer_with(expected, chosen)):
             note = f"{gives} on these texts; the expected figure may be by such a scorer"
             account = replace(account, notes=(note, *account.notes))
     rest, words, (low, high) = account.rest, "unexplained", account.interval

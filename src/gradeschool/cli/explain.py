@@ -64,8 +64,7 @@ def explain_command(
     from gradeschool.datasets.files import OWN_PROBLEMS
     from gradeschool.reports.terminal import run_name
     from gradeschool.scoring.causes import explained_samples, label_changes_for
-    from gradeschool.scoring.samples import file_ids
-    from gradeschool.scoring.sources import choose_runs
+    from gradeschool.scoring.sources import choose_runs, file_ids
     from gradeschool.scoring.table import ScoredTable, choose_scorers
 
     files, names = cli.files_and_scorers(arguments, scorers, thinking_marks)
@@ -75,9 +74,8 @@ def explain_command(
     if flags and len(chosen) > 1:
         raise InputError(f"--flags compares the file with one scorer, not {len(chosen)}")
 
-    sources = choose_runs(files, cli.read_options(), cli.warn)
-    runs = [source.run for source in sources]
-    chosen = chosen or [cli.scorer_of_runs(sources, None)]
+    runs = choose_runs(files, cli.read_options(), cli.warn)
+    chosen = chosen or [cli.scorer_of_runs(runs, None)]
     total, faults = sum(len(run.samples) for run in runs), sum(run.faults for run in runs)
     differing = len(chosen) > 1 and problem is None
     cases: list[ExplainedSample] = []

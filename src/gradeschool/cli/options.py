@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gradeschool.formats.samples import ReadOptions
     from gradeschool.scorer import Scorer
     from gradeschool.scoring.compare import Outcomes
-    from gradeschool.scoring.sources import SourceRun
+    from gradeschool.scoring.sources import Run
 
 LONGEST_NAME = 32  # columns for the names of a list, at least
 SHOW = "?"  # --columns without a value
@@ -281,7 +281,7 @@ def is_own_function(scorer: str) -> bool:
     return ":" in scorer and not scorer.startswith(MARKED_READER)
 
 
-def scorer_of_runs(runs: Sequence[SourceRun], name: str | None) -> Scorer:
+def scorer_of_runs(runs: Sequence[Run], name: str | None) -> Scorer:
     """Return the scorer of that name, by default the headline scorer of the runs."""
     from gradeschool.scoring.table import scorer_for
 

@@ -114,15 +114,15 @@ def profile_command(
 
     chosen = choose_runs(runs, replace(cli.read_options(), dataset=dataset), cli.warn)
     if len(chosen) < 2:
-        name = chosen[0].run.name
+        name = chosen[0].name
         raise InputError(f"only one run is given: {name!r}; give that on GSM8K, then the others")
     judge = cli.scorer_of_runs(chosen, scorer)
     # Runs are named after their datasets if those are known and differ.
     recorded = (mapping(run.manifest.get("dataset")).get("name") for run in chosen)
     names = [Path(str(name)).name if name else "" for name in recorded]
     if not all(names) or len(set(names)) < len(names):
-        names = [run.run.name for run in chosen]
-    tables = [ScoredTable(run.run, [judge]) for run in chosen]
+        names = [run.name for run in chosen]
+    tables = [ScoredTable(run, [judge]) for run in chosen]
     base, *others = (
         replace(profiling.with_misses(outcomes_of(table), table), run=name)
         for table, name in zip(tables, names, strict=True)
@@ -133,7 +133,7 @@ def profile_command(
     else:
         print_profile(base, entries, judge.name, cli.stdout_console())
     if output is not None:
-        about = str(chosen[0].manifest.get("model") or chosen[0].run.name)
+        about = str(chosen[0].manifest.get("model") or chosen[0].name)
         axis = axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)])
         page = render(
             "profile.html", about, "Profile", original=base, entries=entries, axis=axis,

@@ -82,7 +82,7 @@ def report_command(
             say(f"{count(len(written['figures']), 'file')} of figures in {figures}")
         if heatmap is not None:
             say(f"a heat-map in {heatmap}")
-    cli.exit_for_faults(sum(each.source.run.faults for each in judged))
+    cli.exit_for_faults(sum(each.run.faults for each in judged))
 
 
 @click.command(cls=cli.Verb)

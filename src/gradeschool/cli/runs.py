@@ -106,7 +106,7 @@ def curve_command(file: str, scorer: str | None, as_json: bool) -> None:
     runs = choose_runs([file], cli.read_options(), cli.warn)
     chosen = cli.scorer_of_runs(runs[:1], scorer)
     curves = {}
-    for run, *_ in runs:
+    for run in runs:
         ballots = ballots_by_problem(ScoredTable(run, [chosen]))
         if not ballots:
             raise nothing_judged(run.name, chosen.name)
@@ -118,7 +118,7 @@ def curve_command(file: str, scorer: str | None, as_json: bool) -> None:
     else:
         for name, points in curves.items():
             curve_table(points, f"{name}, scored by {chosen.name}", cli.stdout_console())
-    cli.exit_for_faults(sum(run.run.faults for run in runs))
+    cli.exit_for_faults(sum(run.faults for run in runs))
 
 
 @click.command(cls=cli.Verb)

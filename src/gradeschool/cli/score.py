@@ -107,7 +107,7 @@ def score_command(
             tables, scorer_set, cli.warn, labels=bool(labels), jobs=jobs or cores(), write=write,
             score_rows=rows_on_ray if engine == "ray" else None,
         )  # fmt: skip
-    voted = votes_on(list(map(Path, paths)), votes, cli.read_options(), cli.warn) if votes else []
+    voted = votes_on(paths, votes, cli.read_options()) if votes else []
     flagged = _compare_flags(scores, headline)
     if as_json:
         fields: dict[str, Any] = {"runs": [run.as_json() for run in scores]}

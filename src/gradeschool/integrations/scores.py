@@ -18,9 +18,8 @@ from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
 from gradeschool.scoring.compare import Comparison, outcomes_of
 from gradeschool.scoring.compare import compare as compare_outcomes
 from gradeschool.scoring.judge import problem_of, text_of
-from gradeschool.scoring.samples import Run
 from gradeschool.scoring.score import RunScore, ScorerResult, score_run
-from gradeschool.scoring.sources import SourceRun, choose_run
+from gradeschool.scoring.sources import Run, choose_run
 from gradeschool.scoring.statistics import Interval
 from gradeschool.scoring.table import (
     ScoredTable,
@@ -132,7 +131,9 @@ def report(
     usual = [*own, *(each for each in choose_scorers(()) if each.name not in names)]
     scorers = ScorerSet(usual if scorer is None else _scorers(scorer))
     sources = [
-        SourceRun(each.scored.run, each.folder or Path(), manifest_of(each.folder or Path()))
+        replace(
+            each.scored.run, path=each.folder or Path(), manifest=manifest_of(each.folder or Path())
+        )
         if isinstance(each, Scores)
         else choose_run(str(each), ReadOptions(dataset=dataset), lambda message: None)
         for each in runs
@@ -210,7 +211,7 @@ def compare(
 
 
 def _read_run(path: str | Path, dataset: str | None) -> Run:
-    return choose_run(str(path), ReadOptions(dataset=dataset), lambda message: None).run
+    return choose_run(str(path), ReadOptions(dataset=dataset), lambda message: None)
 
 
 def _scorers(chosen: ScorerChoice | Sequence[ScorerChoice]) -> list[Scorer]:

@@ -34,8 +34,7 @@ from gradeschool.protocols.registry import all_protocols, all_scorers, available
 from gradeschool.reports.report import sent_prompts
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
 from gradeschool.scoring.causes import explained_samples, label_changes_for
-from gradeschool.scoring.samples import Warn
-from gradeschool.scoring.sources import SourceRun
+from gradeschool.scoring.sources import Run, Warn
 from gradeschool.scoring.statistics import Share, share_of, standard_error
 from gradeschool.scoring.table import ScoredTable, headline_scorer
 from gradeschool.verdict import Outcome, Verdict
@@ -100,13 +99,12 @@ class ExportedRun:
         return mapping(self.manifest.get(name))
 
 
-def gather_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
+def gather_run(run: Run, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
     """Return a run with its verdicts; no scorers: those of its protocol, and the reader.
 
     A prompt that cannot be rendered here, or whose digest is not the key of its row, is left out.
     """
-    run, manifest = chosen.run, chosen.manifest
-    protocol = mapping(manifest.get("protocol"))
+    manifest, protocol = run.manifest, mapping(run.manifest.get("protocol"))
     if not scorers:
         listed = protocol.get("scorers")
         own = [str(name) for name in listed] if isinstance(listed, list) else []
@@ -143,8 +141,8 @@ def gather_run(chosen: SourceRun, scorers: Sequence[Scorer], warn: Warn) -> Expo
         is_exact = share.judged > 0 and share.bounds is None
         scores.append(ExportedScore(scorer.name, share, stderr, is_exact))
 
-    file = completions_file(chosen.path)  # of several files, the name that the user gave
-    file = file if file.exists() else Path(chosen.path)  # a folder of tables
+    file = completions_file(run.path)  # of several files, the name that the user gave
+    file = file if file.exists() else run.path  # a folder of tables
     changed = datetime.fromtimestamp(
         int(file.stat().st_mtime if file.exists() else time.time()), UTC
     )

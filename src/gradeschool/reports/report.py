@@ -61,7 +61,7 @@ from gradeschool.scoring.score import (
     score_batch,
     score_counts,
 )
-from gradeschool.scoring.sources import SourceRun, choose_runs, named_files
+from gradeschool.scoring.sources import Run, choose_runs, named_files
 from gradeschool.scoring.table import (
     ALL,
     CORRECT,
@@ -121,7 +121,7 @@ class Judged:
     there.
     """
 
-    source: SourceRun
+    run: Run
     results: Mapping[str, Any]
     prompts: Mapping[str, Prompt]
     headline: ScoredTable
@@ -132,7 +132,7 @@ class Judged:
     @property
     def name(self) -> str:
         """The name of the run."""
-        return self.source.run.name
+        return self.run.name
 
     @property
     def result(self) -> ScorerResult:
@@ -152,13 +152,13 @@ class Judged:
     def notes(self) -> list[str]:
         """Return what is said of the file, as sentences."""
         return [f"{note[:1].upper()}{note[1:]}{'' if note.endswith('?') else '.'}"
-                for note in self.source.run.notes]  # fmt: skip
+                for note in self.run.notes]  # fmt: skip
 
     def files(self) -> str:
         """Return the names of the run's files, each with its digest; "" for texts in memory."""
-        if self.source.path == Path():
+        if self.run.path == Path():
             return ""
-        files = [completions_of(path) for path in named_files(str(self.source.path))]
+        files = [completions_of(path) for path in named_files(str(self.run.path))]
         words = [f"{path.name}, SHA-256 {sha256_of(path)}" for path in files[:MOST_FILES]]
         more = len(files) - len(words)
         return "; ".join(words + [f"{more} more files"] * (more > 0))
@@ -177,16 +177,16 @@ def judge_runs(
     protocol. Raises InputError, UnknownNameError, MissingExtraError.
     """
     chosen = choose_scorers(names)
-    sources = choose_runs(specs, options, warn)
+    runs = choose_runs(specs, options, warn)
     named = next((name for name in names if name != ALL), None)
-    first = scorer_for([source.manifest for source in sources], named)
+    first = scorer_for([run.manifest for run in runs], named)
     scorers = ScorerSet([first, *(other for other in chosen if other is not first)])
-    values = {path: token_values(path, warn) for path in {source.path for source in sources}}
-    return [judge_run(each, scorers, values[each.path], warn) for each in sources], scorers
+    values = {path: token_values(path, warn) for path in {run.path for run in runs}}
+    return [judge_run(run, scorers, values[run.path], warn) for run in runs], scorers
 
 
 def judge_run(
-    source: SourceRun,
+    run: Run,
     scorers: ScorerSet,
     values: Mapping[str, TokenValues],
     warn: Warn = lambda _: None,
@@ -195,8 +195,7 @@ def judge_run(
 
     values: a verifier's values of completions, by their keys.
     """
-    run, names = source.run, scorers.names
-    by_key = sent_prompts(source.manifest, warn)
+    names, by_key = scorers.names, sent_prompts(run.manifest, warn)
     changes = label_changes_for(run)
     rows = [row for row in score_batch(run.samples, scorers, changes) if row.problem is not None]
     headline = ScoredTable(run, scorers.scorers[:1])
@@ -216,8 +215,8 @@ def judge_run(
     counts = Counter((str(row.problem), row.outcomes, row.form, row.revised, row.flag)
                      for row in rows)  # fmt: skip
     return Judged(
-        source,
-        results_of(source.path),
+        run,
+        results_of(run.path),
         prompts,
         headline,
         score_counts(run.name, len(run.samples), counts, names),
@@ -322,7 +321,7 @@ def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = 
     live: the page is served by `gradeschool view`.
     """
     shown = [_run_values(judged) for judged in runs]
-    datasets = {judged.source.run.dataset for judged in runs}
+    datasets = {judged.run.dataset for judged in runs}
     title = dataset_title(datasets.pop()) if len(datasets) == 1 else f"{len(datasets)} datasets"
     several: dict[str, Any] = {}
     if len(runs) > 1:
@@ -351,11 +350,11 @@ def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = 
 
 def _run_values(judged: Judged) -> dict[str, Any]:
     """Return what the template shows of one run."""
-    score, result, manifest = judged.score, judged.result, judged.source.manifest
+    score, result, manifest = judged.score, judged.result, judged.run.manifest
     samples, finish_known = judged.samples(), judged.finish_known()
     points = curve(ballots_by_problem(judged.headline)) if samples[1] > 1 else []
     width = (log(points[-1].k) or 1.0) if points else 1.0
-    named = {each.model for each in judged.source.run.samples} - {""}
+    named = {each.model for each in judged.run.samples} - {""}
     model = str(manifest.get("model") or (named.pop() if len(named) == 1 else ""))
     others = other_models(model, mapping(judged.results.get("answered_by")))
     checklist = _checklist(
@@ -385,13 +384,11 @@ def _run_values(judged: Judged) -> dict[str, Any]:
         "flags": flags,
         "disagrees": flags is not None and disagrees(flags),
         "notes": judged.notes(),
-        "dataset": dataset_title(judged.source.run.dataset),
+        "dataset": dataset_title(judged.run.dataset),
         "settings": settings,
         # Without finish reasons, a text that looks cut may not be: no advice is given.
         "advice": finish_known
-        and truncation_advice(
-            manifest, judged.forms, cut_by_server(manifest, judged.source.run.samples)
-        ),
+        and truncation_advice(manifest, judged.forms, cut_by_server(manifest, judged.run.samples)),
         "others": others,
         "scorers": {
             "rows": groups,
@@ -456,7 +453,7 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
     model: its name, and what the server says. The value of a point that the run does not record is
     None.
     """
-    manifest, forms = judged.source.manifest, judged.forms
+    manifest, forms = judged.run.manifest, judged.forms
     dataset, shots, protocol, decoding = (
         mapping(manifest.get(name)) for name in ("dataset", "shots", "protocol", "decoding")
     )

@@ -130,7 +130,7 @@ def _row_of(path: Path, stamp: object) -> dict[str, Any]:
     }
     if summary.answered:
         (selected,) = choose_runs([str(path)], ReadOptions(), lambda message: None)
-        table = ScoredTable(selected.run, [scorer_for([manifest])])
+        table = ScoredTable(selected, [scorer_for([manifest])])
         headline = score_run(table).scorers[0]
         if headline.judged:
             shown = bounds(headline.accuracy_bounds or [headline.accuracy], between=" to ")

@@ -48,8 +48,7 @@ from gradeschool.runs.job import recorded_prompts, recorded_protocol
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import Side, explained_samples, label_changes_for
 from gradeschool.scoring.checks import length_of_cut_texts
-from gradeschool.scoring.samples import Run
-from gradeschool.scoring.sources import SourceRun
+from gradeschool.scoring.sources import Run
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
 from gradeschool.scoring.table import (
     CORRECT,
@@ -280,9 +279,9 @@ def _recorded_causes(
 # Beside a run with the expected score
 
 
-def read_settings(chosen: SourceRun) -> RecordedSettings:
+def read_settings(run: Run) -> RecordedSettings:
     """Return what the file or folder of a run records of its settings and requests."""
-    run, path, manifest = chosen.run, chosen.path, chosen.manifest
+    path, manifest = run.path, run.manifest
     is_file = path.is_file()
     if (manifest and path.name == COMPLETIONS_FILE) or (path / COMPLETIONS_FILE).exists():
         record = _own_settings(run, manifest)

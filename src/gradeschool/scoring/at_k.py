@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import comb
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
@@ -16,7 +15,7 @@ from gradeschool.formats.samples import ReadOptions
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_vote
 from gradeschool.scorer import Vote
-from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import Run, load_runs
 from gradeschool.scoring.statistics import (
     Interval,
     clustered_wilson,
@@ -173,19 +172,16 @@ def score_vote(run: Run, vote: Vote) -> VoteScore:
                      correct / total if total else 0.0)  # fmt: skip
 
 
-def votes_on(
-    paths: Sequence[Path], names: Sequence[str], options: ReadOptions, warn: Callable[[str], None]
-) -> list[VoteScore]:
+def votes_on(files: Sequence[str], names: Sequence[str], options: ReadOptions) -> list[VoteScore]:
     """Return the score of every run of the files under every one of the named votes.
 
-    The texts of a file are in memory during its votes. Raises UnknownNameError, InputError.
+    The texts of a file are in memory during its votes; what is to be said of it was said when it
+    was scored. Raises UnknownNameError, InputError.
     """
-    from gradeschool.scoring.sources import load_runs
-
     votes = [get_vote(name) for name in dict.fromkeys(names)]
     return [
         score_vote(run, vote)
-        for number, path in enumerate(paths)
-        for run in load_runs(path, options.for_file(number, len(paths)), warn)
+        for number, file in enumerate(files)
+        for run in load_runs(file, options.for_file(number, len(files)), lambda _: None)
         for vote in votes
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +13,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.percentages import percent
 from gradeschool.problem import Problem
-from gradeschool.scoring.samples import Warn
-from gradeschool.scoring.sources import SourceRun, choose_run, choose_runs
+from gradeschool.scoring.sources import Run, Warn, choose_run, choose_runs
 from gradeschool.scoring.table import ScoredTable, scorer_for
 from gradeschool.verdict import Outcome
 
@@ -53,7 +52,7 @@ class CandidateRun(NamedTuple):
 
     run: str
     path: Path
-    manifest: dict[str, Any]
+    manifest: Mapping[str, Any]
     scorer: str
     answered: Sequence[ProblemCandidates]
     failed: int
@@ -80,9 +79,9 @@ def one_run(spec: str, options: ReadOptions, warn: Warn, scorer: str | None = No
     return _label([choose_run(spec, options, warn)], scorer)[0]
 
 
-def _label(chosen: Sequence[SourceRun], scorer: str | None) -> list[CandidateRun]:
+def _label(chosen: Sequence[Run], scorer: str | None) -> list[CandidateRun]:
     reader, runs = scorer_for([each.manifest for each in chosen], scorer), []
-    for run, path, manifest in chosen:
+    for run in chosen:
         table = ScoredTable(run, [reader])
         problems: dict[str, ProblemCandidates] = {}
         for sample, problem, (verdict,) in zip(
@@ -100,12 +99,12 @@ def _label(chosen: Sequence[SourceRun], scorer: str | None) -> list[CandidateRun
                     )
                 )
         if not problems:
-            raise InputError(f"{str(path)!r} has no readable completion of {run.name!r}")
+            raise InputError(f"{str(run.path)!r} has no readable completion of {run.name!r}")
         for each in problems.values():
             each.candidates.sort(key=lambda candidate: candidate.sample)
         failed = len(run.samples) - sum(len(each.candidates) for each in problems.values())
         answered = list(problems.values())
-        runs.append(CandidateRun(run.name, path, manifest, reader.name, answered, failed))
+        runs.append(CandidateRun(run.name, run.path, run.manifest, reader.name, answered, failed))
     return runs
 
 

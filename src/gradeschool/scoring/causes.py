@@ -28,7 +28,7 @@ from gradeschool.datasets.load import LabelChanges, label_changes, load_dataset
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
 from gradeschool.scorer import ReturnedScore, clip
-from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import Run
 from gradeschool.scoring.table import ScoredTable
 from gradeschool.verdict import Outcome, Verdict
 

@@ -25,8 +25,7 @@ from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.read import run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import Problem, several_golds
-from gradeschool.scoring.samples import Numbering, Warn, digest
-from gradeschool.scoring.sources import Source, note_missing
+from gradeschool.scoring.sources import Numbering, Source, Warn, digest, note_missing
 from gradeschool.scoring.statistics import Interval, share_of, share_of_single_samples
 from gradeschool.scoring.table import (
     BATCH,

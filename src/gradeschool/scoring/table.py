@@ -19,7 +19,7 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available
 from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, ScorerFailure, call_at_once
 from gradeschool.scoring.judge import usable_scorer
-from gradeschool.scoring.samples import Run
+from gradeschool.scoring.sources import Run
 from gradeschool.verdict import Answer, Outcome, Verdict
 
 # The outcome of one scorer is stored as an index into this.

@@ -25,8 +25,7 @@ from gradeschool.formats.values import mapping
 from gradeschool.percentages import gain
 from gradeschool.scoring.at_k import pass_at_k, steps
 from gradeschool.scoring.candidates import CandidateRun, one_run
-from gradeschool.scoring.samples import Warn
-from gradeschool.scoring.sources import split_run
+from gradeschool.scoring.sources import Warn, split_run
 from gradeschool.scoring.statistics import (
     Z95,
     Interval,

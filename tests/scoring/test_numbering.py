@@ -5,7 +5,7 @@ import pytest
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import UNNUMBERED, Reference, Sample
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.samples import Run, collect
+from gradeschool.scoring.sources import Run, collect
 from tests.support.numbered import PROBLEMS
 
 MATCHER = Matcher(PROBLEMS, "numbers")
