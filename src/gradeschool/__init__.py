@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gradeschool.protocols.openai import extract_answer, is_correct
     from gradeschool.protocols.registry import all_protocols, all_scorers, get_protocol, get_scorer
     from gradeschool.scorer import Scorer
-    from gradeschool.scoring.judge import judge
+    from gradeschool.scoring.table import judge
     from gradeschool.verdict import Answer, Outcome, Verdict
 
 __version__ = "0.1.0"
@@ -52,7 +52,7 @@ _HOMES = {
     "protocols.openai": "extract_answer is_correct",
     "protocols.registry": "all_protocols all_scorers get_protocol get_scorer",
     "scorer": "Scorer",
-    "scoring.judge": "judge",
+    "scoring.table": "judge",
     "verdict": "Answer Outcome Verdict",
 }
 

@@ -15,7 +15,7 @@ from gradeschool.formats.columns import choose_columns, describe_columns, parse_
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.values import texts_of
-from gradeschool.scoring.placement import last_number
+from gradeschool.scoring.matching import last_number
 from gradeschool.scoring.sources import open_sources
 from tests.support.files import jsonl
 

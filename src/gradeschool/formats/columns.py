@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from gradeschool.answers.golds import read_gold
 from gradeschool.completion import Finish, finish_of
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Reference, Sample
@@ -32,6 +31,7 @@ from gradeschool.formats.values import (
     parse_id,
     plain_name,
     question_texts,
+    read_number,
     run_name,
     shown,
     text_of,
@@ -412,7 +412,7 @@ class _Table:
                      if each.path not in taken and self.cells[each] and self.are_golds(each)
                      ]  # fmt: skip
             pairs = [(row, str(text.value(row)).replace(",", "")) for row in self.rows]
-            said = {each: sum(_readable_gold(each.value(row)) in words
+            said = {each: sum(read_number(each.value(row)) in words
                               for row, words in pairs if each.value(row))
                     for each in golds}  # fmt: skip
             likely = max(said, key=said.__getitem__, default=None)
@@ -571,7 +571,7 @@ class _Table:
     def are_readable(self, column: Column) -> bool:
         """Return whether most values of a column are golds."""
         values = self.cells[column]
-        return sum(map(bool, map(_readable_gold, values))) >= MOST * len(values) > 0
+        return sum(map(bool, map(read_number, values))) >= MOST * len(values) > 0
 
     def fits(self, role: str, column: Column) -> bool:
         """Return whether the values of a column fit a role."""
@@ -603,14 +603,6 @@ def _may_be_gold(value: Any) -> bool:
         is_tagged = any(isinstance(item, Mapping) and "tags" in item for item in value)
         return is_tagged or (len(value) > 0 and not isinstance(value[0], Mapping | list))
     return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
-
-
-def _readable_gold(value: Any) -> str:
-    """Return the number of a gold without commas, "" for none."""
-    try:
-        return read_gold(value).replace(",", "")
-    except InputError:
-        return ""
 
 
 FITS: Mapping[str, Callable[[Any], Any]] = {

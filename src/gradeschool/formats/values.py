@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gradeschool.answers.golds import read_gold
 from gradeschool.answers.numbers import normalize
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import WHOLE
@@ -256,6 +257,14 @@ def message_of(error: Any) -> str:
     if isinstance(error, Mapping):
         error = error.get("message") or error.get("code") or "request failed"
     return error if isinstance(error, str) or not error else shown(error)
+
+
+def read_number(gold: object) -> str:
+    """Return a file's gold in its compared form, "" if it cannot be read."""
+    try:
+        return normalize(read_gold(gold))
+    except InputError:
+        return ""
 
 
 def parse_flag(value: object) -> bool | None:

@@ -19,7 +19,7 @@ from gradeschool.percentages import count
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, call_at_once, clip
-from gradeschool.scoring.judge import problem_of
+from gradeschool.scoring.table import problem_of
 from gradeschool.verdict import Outcome
 
 LOGGER = logging.getLogger("gradeschool")

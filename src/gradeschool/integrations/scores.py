@@ -17,7 +17,6 @@ from gradeschool.problem import Problem
 from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
 from gradeschool.scoring.compare import Comparison, outcomes_of
 from gradeschool.scoring.compare import compare as compare_outcomes
-from gradeschool.scoring.judge import problem_of, text_of
 from gradeschool.scoring.score import RunScore, ScorerResult, score_run
 from gradeschool.scoring.sources import Run, choose_run
 from gradeschool.scoring.statistics import Interval
@@ -26,7 +25,9 @@ from gradeschool.scoring.table import (
     ScorerChoice,
     ScorerSet,
     choose_scorers,
+    problem_of,
     scorer_choices,
+    text_of,
 )
 from gradeschool.verdict import Verdict
 

@@ -1,23 +1,29 @@
-"""Finds the problem of a sample.
+"""Finds the problem of a sample, by what its row says and by what its text is about.
 
 A question in the row decides, always; then an id, which is taken as the dataset's if the user gave
 -d or --id-base, or if the texts are about its problems; then the file's own gold. For a problem
 found by its id the dataset's gold counts, unless --columns names the gold.
+
+A text is compared with a question by its words and numbers, and with a gold by its last number.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections import defaultdict
+import string
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
-from gradeschool.answers.golds import read_gold, read_solution
+from gradeschool.answers.golds import read_solution
+from gradeschool.answers.numbers import normalize, parse_decimal
+from gradeschool.answers.search import last_match_in_words
 from gradeschool.datasets.files import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import PARTS_OF_ID, Reference, Sample
+from gradeschool.formats.values import read_number
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
@@ -39,6 +45,12 @@ LABELS = re.compile(
     r"\A\s{0,9}(?:question|problem|q)\s?:\s{0,9}|\s{0,9}(?:answer|solution|a):\s{0,9}\Z", re.I
 )
 EXAMPLE_SIGNS = ("nswer", "A:", MARKER)  # one of these is in every example of a prompt
+READ = 6000  # characters of a text; base models run on into further questions
+ABOUT = 0.35  # share of a question's words in a text that is about it
+BETWEEN_WORDS = str.maketrans(dict.fromkeys(string.punctuation, " "))
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+
+normalized = lru_cache(16_384)(normalize)
 
 
 class Matcher:
@@ -159,9 +171,8 @@ class Matcher:
             return problem
         if (asked := self.asked_in(question)) is not None:
             problem, _, after = asked
-            if after <= LONGEST_INSTRUCTION and not (
-                gold is not None and after > OPENING and _differs(gold, problem)
-            ):
+            fits = after <= OPENING or read_number(gold) in ("", normalized(problem.gold))
+            if after <= LONGEST_INSTRUCTION and fits:
                 return problem
         if named is not None and gold is None:  # files that keep the beginning of a question
             short = squeeze(question).rstrip(".\u2026 ")
@@ -297,8 +308,93 @@ def squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
-def _differs(gold: Any, problem: Problem) -> bool:
-    try:
-        return read_gold(gold).replace(",", "") != problem.gold.replace(",", "")
-    except InputError:
-        return False
+# What a text is about
+
+
+def distinct_words(text: str) -> set[str]:
+    """Return the words and the numbers of a text."""
+    return set(text[:READ].lower().translate(BETWEEN_WORDS).split())
+
+
+def last_number(text: str) -> str:
+    """Return the last number of a text in its compared form, "" for none."""
+    found = last_match_in_words(NUMBER, text)
+    return normalize(found[0]) if found else ""
+
+
+@lru_cache(16_384)
+def topic_words(question: str) -> frozenset[str]:
+    """Return the words of a question that have four letters or more, and its numbers."""
+    return frozenset([word for word in distinct_words(question) if len(word) > 3 or word.isdigit()])
+
+
+@lru_cache(16_384)
+def question_numbers(question: str) -> frozenset[str]:
+    """Return the numbers of a question, as `distinct_words` divides them."""
+    return frozenset(filter(str.isdigit, topic_words(question)))
+
+
+def overlap(words: set[str], problem: Problem) -> float:
+    """Return how much of a problem's question a text repeats, 0 to 1."""
+    asked = topic_words(problem.question)
+    shared = len(asked & words)
+    return shared / len(asked) if shared > 1 else 0.0
+
+
+def find_shift(
+    words: set[str], answer: str, place: int, problems: Mapping[int, Problem]
+) -> int | None:
+    """Return the shift of the place whose problem a text fits best, None if that is unclear.
+
+    place: of the problem that the text's row names; answer: its last number.
+    """
+    scores, own = dict.fromkeys((0, 1, -1, 2, -2), 0.0), problems.get(place)
+    for shift in scores:
+        if (problem := problems.get(place + shift)) is not None:
+            scores[shift] = overlap(words, problem)
+            if answer and answer == normalized(problem.gold):
+                # A wrong answer is often near the right one.
+                scores[shift] += 0.0 if shift and own and are_near(own.gold, problem.gold) else 0.5
+    second, best = sorted(scores.values())[-2:]
+    return None if best < ABOUT or second > best - 0.1 else max(scores, key=scores.__getitem__)
+
+
+def are_near(gold: str, other: str) -> bool:
+    """Return whether two golds are so close that an answer to one may be a slip for the other."""
+    one, two = parse_decimal(normalize(gold)), parse_decimal(normalize(other))
+    return one is not None and two is not None and abs(one - two) <= 2
+
+
+def find_id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
+    """Return the number of the first problem in a file's ids, None if they name no such problems.
+
+    samples: the first of the file. 0 or 1, if the texts or golds of most rows are those of the
+    problems that their ids name then, and a single bare number is not all that shows it.
+    """
+    fits, golds = Counter[int](), Counter[int]()
+    weight, with_gold = 0.0, 0
+    for sample in samples:
+        id, gold = sample.reference.id, sample.reference.gold
+        problem = None if id is None else matcher.ids.get(id)
+        row = sample.reference.number if problem is None else matcher.places[problem.id]
+        if row is None or sample.fault or sample.error:
+            continue
+        if gold is not None:
+            with_gold += 1
+            number = read_number(gold)
+            for base in (0, 1):
+                named = matcher.rows.get(row - base)
+                golds[base] += named is not None and number == normalized(named.gold)
+        words = distinct_words(sample.text)
+        shift = find_shift(words, last_number(sample.text), row, matcher.rows)
+        if shift is not None:
+            fits[shift] += 1
+            weight += 1 if len(words) > 5 else 0.5
+    if with_gold:
+        base = 0 if golds[0] >= golds[1] else 1
+        return base if golds[base] >= 0.9 * with_gold and with_gold > 1 else None
+    if weight < 1:
+        return None
+    if fits[0] >= 0.6 * fits.total():
+        return 0
+    return 1 if fits[-1] >= 0.6 * fits.total() and fits[-1] > 2 else None

@@ -43,8 +43,7 @@ from gradeschool.formats.values import mapping
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.scoring.checks import AlikeTexts, Checks
-from gradeschool.scoring.matching import Matcher, begin_with_prompts
-from gradeschool.scoring.placement import find_id_base
+from gradeschool.scoring.matching import Matcher, begin_with_prompts, find_id_base
 
 DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")

@@ -31,7 +31,7 @@ from gradeschool.datasets.load import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scoring.candidates import CandidateRun
-from gradeschool.scoring.judge import judge
+from gradeschool.scoring.table import judge
 from gradeschool.verifier.judges import ask_model
 
 ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")

@@ -13,7 +13,7 @@ from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER
-from gradeschool.scoring.judge import problem_of
+from gradeschool.scoring.table import problem_of
 from gradeschool.verdict import Outcome, Verdict
 
 INVALID = "[invalid]"  # lm-eval's name for no answer
