@@ -48,40 +48,57 @@ Fields = Mapping[str, Any]
 SIGNATURES = ((OWN, is_stored_row, None), (LM_EVAL, foreign.is_lm_eval, None), *foreign.SIGNATURES)
 
 
-class SampleReader:
-    """How the rows of one file become samples; small, so that a copy can go to another process.
+class SampleFile:
+    """A file or run folder, opened: its format is known, its samples can be read in batches.
 
-    kind: the format. columns: of a table, None for other formats.
+    kind: the format. columns: of a table, None for other formats. head: the samples of its first
+    rows. Raises InputError if the file cannot be read or is empty, or if it is not certain how to
+    read it.
     """
 
     def __init__(
-        self, path: Path, rows: list[Row], default_run: str, options: ReadOptions = DEFAULTS,
-        kind: str = TABLE,
-    ) -> None:  # fmt: skip
+        self, path: Path, default_run: str | None = None, options: ReadOptions = DEFAULTS
+    ) -> None:
         """Detect the format from the first rows. Raises InputError if they are uncertain."""
-        self.default_run = default_run
+        self.path = completions_of(path)
+        self.default_run = default_run or default_run_name(path)
+        self._whole: Any = read_whole(self.path)
+        whole = self._whole if isinstance(self._whole, dict) else {}
+        if "results" in whole and whole.keys() & {"configs", "n-samples", "n-shot", "versions"}:
+            beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
+            which = f"give {', '.join(beside[:3])}" if beside else "run lm_eval with --log_samples"
+            raise InputError(
+                f"{str(self.path)!r} has lm-eval's results without the texts, which are in the "
+                f"samples_*.jsonl beside it; {which}"
+            )
+        is_log = self.path.suffix == ".eval" or (bool(whole) and foreign.is_inspect(whole))
+        self.kind = INSPECT if is_log else TABLE
         self.columns: Columns | None = None
         self.lm_eval: foreign.LmEvalSamples | None = None
         self._plain: Callable[[Fields], Iterable[Fields]] = foreign.inspect_sample
-        readable = [row.fields for row in rows if not row.fault]
-        if rows and not readable and path.suffix not in (".csv", ".parquet", ".eval"):
+        with closing(self._rows()) as read:
+            first = list(islice(read, HEAD))
+        readable = [row.fields for row in first if not row.fault]
+        if first and not readable and self.path.suffix not in (".csv", ".parquet", ".eval"):
             raise InputError(
-                f"no row of {str(path)!r} can be used: row {rows[0].number} {rows[0].fault}; "
-                f"a file has one of these formats: {FORMATS}"
+                f"no row of {str(self.path)!r} can be used: row {first[0].number} "
+                f"{first[0].fault}; a file has one of these formats: {FORMATS}"
             )
         named = options.columns[0] if options.columns else {}
-        for name, matches, plain in SIGNATURES if readable and not named and kind == TABLE else ():
+        for kind, matches, plain in SIGNATURES if readable and not named and not is_log else ():
             if matches(readable[0]):
-                kind, self._plain = name, plain
+                self.kind, self._plain = kind, plain
                 break
-        if kind == LM_EVAL:
-            self.lm_eval = foreign.LmEvalSamples(path, readable[0].get("filter"))
+        if self.kind == LM_EVAL:
+            self.lm_eval = foreign.LmEvalSamples(self.path, readable[0].get("filter"))
             self._plain = self.lm_eval.plain
-        elif kind == foreign.EVALS:
+        elif self.kind == foreign.EVALS:
             self._plain = partial(foreign.evals, event=foreign.evals_event(readable), first={})
-        elif kind == TABLE and readable:
-            self.columns = choose_columns(readable, named, str(path), options.in_order)
-        self.kind = kind
+        elif self.kind == TABLE and readable:
+            self.columns = choose_columns(readable, named, str(self.path), options.in_order)
+        self.head = list(chain.from_iterable(map(self.read, first)))
+        if not self.head and self.kind not in (LM_EVAL, foreign.EVALS):
+            raise nothing_in(path)
 
     def read(self, row: Row) -> list[Sample]:
         """Return the samples of a row: one, several, or none.
@@ -116,55 +133,24 @@ class SampleReader:
                 samples[place] = samples[place]._replace(text="", error=error)
         return samples
 
-
-class SampleFile:
-    """A file or run folder, opened: its format is known, its samples can be read in batches.
-
-    reader: how its rows become samples. head: the samples of its first rows. Raises InputError if
-    the file cannot be read or is empty, or if it is not certain how to read it.
-    """
-
-    def __init__(
-        self, path: Path, default_run: str | None = None, options: ReadOptions = DEFAULTS
-    ) -> None:
-        self.path = completions_of(path)
-        self.default_run = default_run or default_run_name(path)
-        self._whole: Any = read_whole(self.path)
-        whole = self._whole if isinstance(self._whole, dict) else {}
-        if "results" in whole and whole.keys() & {"configs", "n-samples", "n-shot", "versions"}:
-            beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
-            which = f"give {', '.join(beside[:3])}" if beside else "run lm_eval with --log_samples"
-            raise InputError(
-                f"{str(self.path)!r} has lm-eval's results without the texts, which are in the "
-                f"samples_*.jsonl beside it; {which}"
-            )
-        self._is_log = self.path.suffix == ".eval" or (bool(whole) and foreign.is_inspect(whole))
-        with closing(self._rows()) as read:
-            first = list(islice(read, HEAD))
-        kind = INSPECT if self._is_log else TABLE
-        self.reader = SampleReader(self.path, first, self.default_run, options, kind)
-        self.head = list(chain.from_iterable(map(self.reader.read, first)))
-        if not self.head and self.reader.kind not in (LM_EVAL, foreign.EVALS):
-            raise nothing_in(path)
-
     def batches(self) -> Iterator[list[Sample]]:
         """Yield the samples in the order of the file, in batches that are bounded by bytes.
 
         Raises InputError for a small file that names a long text in very many rows.
         """
-        reader, counting = self.reader, None
-        if reader.kind == OWN:  # a sample that failed and was asked again has several rows
+        counting = None
+        if self.kind == OWN:  # a sample that failed and was asked again has several rows
             with closing(self._rows()) as rows:
                 counting = counting_rows(rows)
-        if reader.columns is not None:
-            reader.columns.begin()
+        if self.columns is not None:
+            self.columns.begin()
         batch: list[Sample] = []
         most = max(LEAST_TEXTS, MOST_UNPACKED * self.path.stat().st_size)
         size = total = 0
         with closing(self._rows()) as rows:
             for row in rows:
                 if counting is None or row.number in counting:
-                    for sample in reader.read(row):
+                    for sample in self.read(row):
                         batch.append(sample)
                         size += len(sample.text)
                 if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
@@ -178,11 +164,11 @@ class SampleFile:
                     batch, size = [], 0
         if batch:
             yield batch
-        if reader.lm_eval is not None:
-            reader.lm_eval.check(str(self.path))
+        if self.lm_eval is not None:
+            self.lm_eval.check(str(self.path))
 
     def _rows(self) -> Generator[Row, None, None]:
-        if self._is_log:
+        if self.kind == INSPECT:
             return foreign.inspect_rows(self.path, self._whole)
         return read_rows(self.path) if self._whole is None else rows_of_json(self._whole, self.path)
 

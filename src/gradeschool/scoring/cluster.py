@@ -19,12 +19,13 @@ from typing import Any
 
 from gradeschool.datasets.load import LabelChanges
 from gradeschool.errors import GradeschoolError, InputError, require_packages
+from gradeschool.formats.read import SampleFile
 from gradeschool.formats.samples import UNNAMED
 from gradeschool.formats.tables import Row, parse_line
 from gradeschool.process import keeping_handlers
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.score import ScoredRow, score_by_names
+from gradeschool.scoring.score import ScoredRow, score_batch
 from gradeschool.scoring.sources import Source, no_such_run
 from gradeschool.scoring.table import ScorerSet
 
@@ -35,7 +36,7 @@ MESSAGE_CHARACTERS = 300  # of Ray's own error message
 
 
 def _score_block(
-    block: Any, reader: Any, matcher: Matcher, names: tuple[str, ...], changes: LabelChanges
+    block: Any, file: SampleFile, matcher: Matcher, scorers: ScorerSet, changes: LabelChanges
 ) -> Any:
     """Return a table with the path and the scored rows, as JSON, of each row of a block.
 
@@ -50,8 +51,8 @@ def _score_block(
     else:
         read = [Row(0, fields) for fields in block.drop_columns("path").to_pylist()]
     for row in read:
-        samples = [matcher.match(sample) for sample in (reader.read(row) if row and reader else ())]
-        rows = score_by_names(samples, names, changes)
+        samples = [matcher.match(sample) for sample in (file.read(row) if row else ())]
+        rows = score_batch(samples, scorers, changes)
         scored.append(json.dumps(rows, default=bytes.hex))
     return arrow.table({"path": block.column("path"), "rows": scored})
 
@@ -137,7 +138,7 @@ def rows_on_ray(
         numbers: Counter[str] = Counter()
         blocks = rows.map_batches(
             _score_block, batch_format="pyarrow", batch_size=BLOCK,
-            fn_args=(source.file.reader, source.matcher, tuple(scorers.names), changes),
+            fn_args=(source.file, source.matcher, scorers, changes),
         )  # fmt: skip
         for block in blocks.iter_batches(batch_size=None, batch_format="pyarrow"):
             batch: list[ScoredRow] = []

@@ -13,7 +13,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import compress, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,7 +33,6 @@ from gradeschool.scoring.table import (
     OUTCOMES,
     ScoredTable,
     ScorerSet,
-    choose_scorers,
 )
 
 REMOVED = b"\xff"  # GSM8K-Platinum removed the problem
@@ -153,7 +151,6 @@ def _score_in_processes(
 
     from gradeschool.process import ignore_interrupts
 
-    names = tuple(scorers.names)
     try:  # on Ctrl-C, this process stops the others
         pool = ProcessPoolExecutor(jobs, get_context("spawn"), ignore_interrupts)
     except (OSError, ImportError) as error:  # some containers have no /dev/shm for semaphores
@@ -161,7 +158,7 @@ def _score_in_processes(
     waiting: deque[Any] = deque()
     try:
         for batch in batches:
-            waiting.append(pool.submit(score_by_names, batch, names, changes))
+            waiting.append(pool.submit(score_batch, batch, scorers, changes))
             if len(waiting) > AHEAD * jobs:
                 yield waiting.popleft().result()
         while waiting:
@@ -173,19 +170,6 @@ def _score_in_processes(
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-@lru_cache(1)
-def _scorer_set(names: tuple[str, ...]) -> ScorerSet:
-    """Return the scorers; each process makes them once."""
-    return ScorerSet(choose_scorers(names))
-
-
-def score_by_names(
-    samples: Sequence[Sample], names: tuple[str, ...], changes: LabelChanges
-) -> list[ScoredRow]:
-    """Return the same as `score_batch` in another process, where the scorers are named."""
-    return score_batch(samples, _scorer_set(names), changes)
 
 
 @dataclass

@@ -84,7 +84,7 @@ class Source:
         Raises InputError if a run's dataset has changed since; warns if the user named it anyway. A
         dataset with a name has its digest checked by `load_dataset`, and may have several files.
         """
-        file, options, columns = self.file, self.options, self.file.reader.columns
+        file, options, columns = self.file, self.options, self.file.columns
         self.dataset = dataset
         recorded = mapping(manifest_of(self.parts[0]).get("dataset"))
         digest = recorded.get("sha256")
@@ -98,7 +98,7 @@ class Source:
                     "present golds"
                 )
             self.warn(f"{said}; its present golds are used, not those of the run")
-        if file.reader.kind == OWN:
+        if file.kind == OWN:
             self.matcher = Matcher(dataset.problems, dataset.name)
             return
         has_questions = any(each.reference.question is not None for each in file.head)
@@ -126,9 +126,9 @@ class Source:
         elif has_golds and not own_golds:
             problems += ", with its golds, not the file's"
         counted = f" (ids from {base})" if base else ""
-        kind = str(columns or file.reader.kind)
-        if file.reader.lm_eval is not None:
-            kind += f", filter {file.reader.lm_eval.filter!r} and its flags"
+        kind = str(columns or file.kind)
+        if file.lm_eval is not None:
+            kind += f", filter {file.lm_eval.filter!r} and its flags"
         self.warn(f"read {self.name!r}: {kind}; {problems}{counted}")
         if columns is not None and columns.unused:
             self.warn(
@@ -143,7 +143,7 @@ class Source:
 
         It is the beginning of the error that the dataset cannot be had.
         """
-        columns = self.file.reader.columns
+        columns = self.file.columns
         if chosen or columns is None:
             return ""
         missing = [role for role in ("question", "gold") if role not in columns.roles]

@@ -193,6 +193,10 @@ class ScorerSet:
             comparisons = self._extractions.setdefault(scorer.extract, {})
             comparisons.setdefault((place, scorer.compare), []).append(index)
 
+    def __reduce__(self) -> tuple[Callable[..., ScorerSet], tuple[tuple[str, ...]]]:
+        """Return how another process gets the set: from the names of its scorers."""
+        return _scorers_named, (tuple(self.names),)
+
     def outcomes_of(self, pairs: Sequence[Pair]) -> list[bytes]:
         """Return the outcomes of completions, in their order: a byte a scorer (`OUTCOMES`).
 
@@ -255,6 +259,12 @@ def _outcome(extract: Any, compare: Any, text: str, reference: str | None) -> in
         return CORRECT if compare(answer.value, reference) else WRONG
     except ScorerFailure:
         return ERROR
+
+
+@lru_cache(1)
+def _scorers_named(names: tuple[str, ...]) -> ScorerSet:
+    """Return a set that was sent to this process, which makes the scorers once."""
+    return ScorerSet(choose_scorers(names))
 
 
 class Tally(NamedTuple):
