@@ -142,7 +142,7 @@ def profile_command(
         )  # fmt: skip
         save_page(page, output)
     failing = cli.warn_of_scorer_errors([base, *others], judge.name)
-    cli.exit_for_faults(sum(run.run.faults for run in chosen))
+    cli.exit_for_faults(sum(run.faults for run in chosen))
     sys.exit(3 if failing else status)
 
 
