@@ -14,19 +14,8 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any, NamedTuple
 
-from gradeschool.auditing.cases import (
-    BY_SHAPE,
-    FORMATS,
-    GOLD,
-    HASHES,
-    LONG,
-    PROBES,
-    HostileText,
-    due,
-    every_kind,
-    rounds,
-    suite,
-)
+from gradeschool.auditing import cases
+from gradeschool.auditing.cases import GOLD, LONG, HostileText
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.own_scorer import is_gold
@@ -54,7 +43,8 @@ GOLDS_IN_WORDS = {
     "number": "the gold as a number",
 }
 EXCEPTION = re.compile(r"\b(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*(?:Error|Exception|Exit|Interrupt))\b")
-SECOND_THREAD, IN_A_BATCH = "in a second thread", "among other completions"
+WHY_OF_THREADS = "a reward is called from several threads, where signals do not work"
+WHY_OF_SEVERAL = "a trainer gives completions with a gold each, and wants a reward each"
 # Seconds of computing allowed for a text: one, plus five for each million characters.
 SECONDS, SECONDS_PER_CHARACTER = 1.0, 5e-6
 MOST_SHAPES = 6  # number of hostile texts with the same exception that are tried as the smallest
@@ -170,7 +160,7 @@ class AuditReport:
 def check_names(names: Iterable[str]) -> None:
     """Raise UnknownNameError for names that are no class or kind; any exception name is allowed."""
     allowed = {fault.value for fault in Fault}
-    for kind in every_kind():
+    for kind in cases.every_kind():
         fault = Fault.FALSE_REJECT if kind.right else Fault.FALSE_ACCEPT
         allowed.add(f"{fault.value}/{kind.name.replace(' ', '-')}")
     for name in names:
@@ -201,8 +191,8 @@ def audit(
     if not isfinite(threshold):
         raise InputError(f"the threshold is {threshold}; give a number, such as {THRESHOLD}")
     if isinstance(function, Scorer):
-        name, ours = function.name, f"{__name__}:published_scorer"
-        called = UserFunction(ours, argument=name, wall=LIBRARY_WAIT)
+        name, published = function.name, f"{__name__}:published_scorer"
+        called = UserFunction(published, argument=name, wall=LIBRARY_WAIT)
     else:
         called = UserFunction(function)
         name = called.name
@@ -221,7 +211,7 @@ def audit(
     way = CALLS_IN_WORDS[scorer.call.way].format(name=scorer.call.name or "answer")
     call = f"{way}, {GOLDS_IN_WORDS[scorer.call.gold]}"
     call = "a scorer of gradeschool" if isinstance(function, Scorer) else call
-    unread = tuple(form.shape for form in FORMATS if form.shape not in read)
+    unread = tuple(form.shape for form in cases.FORMATS if form.shape not in read)
     return AuditReport(name, call, read, unread, scorer.questions, seed, findings, gave_up,
                        threshold, scorer.at_threshold)  # fmt: skip
 
@@ -332,21 +322,21 @@ def _formats_read(scorer: AuditedScorer, name: str) -> tuple[str, ...]:
     """Choose the way of calling that reads the most formats; return their shapes."""
 
     def reads(write: Callable[[str], str]) -> bool:
-        replies = scorer.replies([Question(write(gold), gold) for gold in PROBES])
-        return sum(map(scorer.accepts, replies)) >= ENOUGH * len(PROBES)
+        replies = scorer.replies([Question(write(gold), gold) for gold in cases.PROBES])
+        return sum(map(scorer.accepts, replies)) >= ENOUGH * len(cases.PROBES)
 
     tried = []
     for call in scorer.function.calls():
         scorer.call = call
-        tried.append((tuple(form.shape for form in FORMATS if reads(form.write)), call))
+        tried.append((tuple(form.shape for form in cases.FORMATS if reads(form.write)), call))
     best, scorer.call = max(tried, key=lambda result: len(result[0]))
     if not best:
-        reply = scorer.reply(Question(HASHES.write(GOLD), GOLD))
+        reply = scorer.reply(Question(cases.HASHES.write(GOLD), GOLD))
         got = f"raises {reply.raised}" if reply.raised else f"gives {reply.shown}"
         advice = "" if reply.raised else ", or --threshold"
         raise InputError(
-            f"{name!r} accepts no right answer in any of {len(FORMATS)} formats: "
-            f"called with {HASHES.write(GOLD)!r} and the gold {GOLD!r} it {got}; "
+            f"{name!r} accepts no right answer in any of {len(cases.FORMATS)} formats: "
+            f"called with {cases.HASHES.write(GOLD)!r} and the gold {GOLD!r} it {got}; "
             f"check its arguments{advice}"
         )
     return best
@@ -377,11 +367,11 @@ def _try_cases(
     scorer: AuditedScorer, read: tuple[str, ...], seed: int
 ) -> tuple[list[AuditFailure], dict[str, int]]:
     """Return the failures, and the number of cases of each kind that were tried."""
-    cases, failures, at_threshold = suite(seed), [], 0
-    plain = list(dict.fromkeys(Question(case.base, case.gold) for case in cases if case.base))
+    every, failures, at_threshold = cases.suite(seed), [], 0
+    plain = list(dict.fromkeys(Question(case.base, case.gold) for case in every if case.base))
     accepted = {(*question,) for question, reply in zip(plain, scorer.replies(plain), strict=True)
                 if scorer.accepts(reply)}  # fmt: skip
-    judged = due(cases, read, accepted)
+    judged = cases.due(every, read, accepted)
     questions = [Question(case.completion, case.gold) for case in judged]
     given = scorer.replies(questions)
     for case, question, reply in zip(judged, questions, given, strict=True):
@@ -411,7 +401,7 @@ def _try_cases(
             why = "the same question must get the same verdict"
             failures.append(AuditFailure(Fault.CHANGING, "asked twice", why, question, got))
     counts = Counter(case.kind.name for case in judged)
-    return failures, {kind.name: counts[kind.name] for kind in every_kind()}
+    return failures, {kind.name: counts[kind.name] for kind in cases.every_kind()}
 
 
 def _try_as_trainers_call(
@@ -422,23 +412,15 @@ def _try_as_trainers_call(
     In a second thread `signal.alarm` raises, and what a scorer keeps for each thread is empty. Of
     several completions in a list, each has its own gold and reward.
     """
-    write, call = BY_SHAPE[read[0]].write, scorer.call
-    questions = [Question(write(gold), gold) for gold in PROBES]
+    write, call = cases.BY_SHAPE[read[0]].write, scorer.call
+    questions = [Question(write(gold), gold) for gold in cases.PROBES]
     questions.append(Question(write(BEFORE[1]), GOLD))
     first, failures = scorer.replies(questions), []
-    ways = {
-        SECOND_THREAD: (
-            call._replace(thread=True),
-            "a reward is called from several threads, where signals do not work",
-        )
-    }
+    ways = {"in a second thread": call._replace(thread=True)}
     if call.way in ("batch", "chats", "openrlhf"):
-        ways[IN_A_BATCH] = (
-            call._replace(several=True),
-            "a trainer gives completions with a gold each, and wants a reward each",
-        )
-    for kind, (way, why) in ways.items():
-        scorer.call = way
+        ways["among other completions"] = call._replace(several=True)
+    for kind, way in ways.items():
+        scorer.call, why = way, WHY_OF_SEVERAL if way.several else WHY_OF_THREADS
         second = scorer.replies(questions)
         for question, here, there in zip(questions, first, second, strict=True):
             if NOT_CALLED not in (here, there) and not here.raised and here.score != there.score:
@@ -454,7 +436,7 @@ def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[AuditFailure
     """Try longer and longer texts; a shape that took too long is not made longer."""
     failures: list[AuditFailure] = []
     slow: set[str] = set()
-    for texts in rounds(longest):
+    for texts in cases.rounds(longest):
         texts = [text for text in texts if text.name not in slow]
         replies = scorer.replies([Question(text.text, GOLD) for text in texts])
         for text, reply in zip(texts, replies, strict=True):

@@ -30,11 +30,6 @@ COMMAS = ("1,000", "2,125", "65,960", "1,450,000")
 BEYOND_FLOATS = "9007199254740992"  # 2^53: the next integer has the same float
 
 
-def golds(seed: int) -> tuple[str, ...]:
-    """Return whole golds as a dataset writes them: the fixed ones and those drawn by the seed."""
-    return tuple(dict.fromkeys((*FIXED, *drawn(seed))))
-
-
 def drawn(seed: int) -> tuple[str, ...]:
     """Return the golds drawn by a seed: two to six digits, and a negative one."""
     draw = random.Random(seed)  # noqa: S311
@@ -46,11 +41,6 @@ def times(number: str, factor: str) -> str:
     """Multiply exactly, and write the product without exponent and trailing zeros."""
     written = format(Context(prec=60).multiply(Decimal(number), Decimal(factor)), "f")
     return written.rstrip("0").rstrip(".") if "." in written else written
-
-
-def plus(number: str, term: int) -> str:
-    """Add to a whole number."""
-    return str(int(number) + term)
 
 
 # Not the N of "ANSWER".
@@ -182,7 +172,7 @@ def _texts(
         if sign == "*":
             number = times(gold, term)
         elif sign:
-            number = term if sign == "=" else plus(gold, int(sign + term))
+            number = term if sign == "=" else str(int(gold) + int(sign + term))
         if name == "text_crlf":
             return form.write(number).replace("\n", "\r\n")
         return form.write(number) if name == "text" else format(number, width or "")
@@ -191,7 +181,7 @@ def _texts(
         return
     is_number = "numbers" in entry
     listed = entry["numbers" if is_number else "texts"]
-    for item in globals()[listed](gold) if isinstance(listed, str) else listed:
+    for item in WRITERS[listed](gold) if isinstance(listed, str) else listed:
         template, where = (item, ()) if isinstance(item, str) else (item["text"], item["where"])
         if fits(where):
             text = template if isinstance(listed, str) else FIELD.sub(value, template)
@@ -201,7 +191,7 @@ def _texts(
 # Numbers that no template can write
 
 
-def swapped(gold: str) -> Iterator[str]:
+def _swapped(gold: str) -> Iterator[str]:
     """Yield the gold with its first two different neighbours swapped."""
     sign, digits = gold[: gold.startswith("-")], gold.lstrip("-")
     for place in range(len(digits) - 1):
@@ -211,47 +201,32 @@ def swapped(gold: str) -> Iterator[str]:
             return
 
 
-def listed_digits(gold: str) -> list[str]:
-    """Return the digits with commas between them."""
-    return [", ".join(gold)]
-
-
-def program(gold: str) -> list[str]:
-    """Return a program with the value of the gold."""
-    return [f"len('{'a' * int(gold)}')"]
-
-
 def _with_marks(marks: Sequence[str], gold: str) -> list[str]:
+    """Return the gold with each of these marks in the place of the commas of thousands."""
     fits = len(gold.lstrip("-")) > 3 and "," not in gold
     return [f"{int(gold):,}".replace(",", mark) for mark in marks] if fits else []
 
 
-with_commas = partial(_with_marks, ",")
-with_latex_commas = partial(_with_marks, ("{,}", r"\,", r",\!", r"\ ", "~"))
-with_spaces = partial(_with_marks, " \u00a0\u202f\u2009")
-
-
-def in_other_scripts(gold: str) -> list[str]:
-    """Return the gold in full-width and in Arabic digits."""
-    return [gold.translate(FULL_WIDTH), gold.translate(ARABIC)]
-
-
-def scientific(gold: str) -> list[str]:
+def _scientific(gold: str) -> list[str]:
     """Return a large gold in scientific notation."""
     tail = len(Decimal(gold).as_tuple().digits) - 1
     mantissa = times(gold, f"1e-{tail}")
     return [f"{mantissa}e{tail}", f"{mantissa} x 10^{tail}"] if tail > 2 else []
 
 
-def in_words(gold: str) -> list[str]:
-    """Return the gold in words, if it is one of WORDS."""
-    return [WORDS[gold]] if gold in WORDS else []
-
-
-def as_halves(gold: str) -> list[str]:
-    """Return a half as a fraction."""
-    return {"0.5": ["1/2"], "2.5": ["5/2", "2 1/2"]}.get(gold, [])
-
+# By the name in cases.toml; the gold -> its texts.
+WRITERS: dict[str, Callable[[str], Iterable[str]]] = {
+    "swapped": _swapped,
+    "listed digits": lambda gold: [", ".join(gold)],
+    "program": lambda gold: [f"len('{'a' * int(gold)}')"],
+    "with commas": partial(_with_marks, ","),
+    "with LaTeX commas": partial(_with_marks, ("{,}", r"\,", r",\!", r"\ ", "~")),
+    "with spaces": partial(_with_marks, " \u00a0\u202f\u2009"),
+    "in other scripts": lambda gold: [gold.translate(FULL_WIDTH), gold.translate(ARABIC)],
+    "scientific": _scientific,
+    "in words": lambda gold: [WORDS[gold]] if gold in WORDS else [],
+    "as halves": lambda gold: {"0.5": ["1/2"], "2.5": ["5/2", "2 1/2"]}.get(gold, []),
+}
 
 SPELLED = ("1", "5", "18", "60", "72", "1000", "2125", "65960", "2880000", "0", "-1", "-10")
 AROUND = ("18", "5", "250", "2125", "-10")
@@ -269,9 +244,10 @@ def every_kind() -> list[CaseKind]:
 
 def suite(seed: int) -> list[AuditCase]:
     """Return every case, in an order that depends on nothing but the seed."""
+    whole = tuple(dict.fromkeys((*FIXED, *drawn(seed))))
     golds_of = {  # the golds of each part, and whether it varies the plain completion of the gold
-        "plain": (golds(seed), False),
-        "near_misses": (golds(seed), False),
+        "plain": (whole, False),
+        "near_misses": (whole, False),
         "float_precision": ((BEYOND_FLOATS,), False),
         "spellings": ((*SPELLED, *drawn(seed)), True),
         "around_right": (AROUND, True),
