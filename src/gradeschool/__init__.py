@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     from gradeschool.datasets.load import load_dataset, load_gsm8k
     from gradeschool.errors import GradeschoolError
     from gradeschool.integrations.benchmark import GSM8KBenchmark
-    from gradeschool.integrations.callables import evaluate, evaluate_async
-    from gradeschool.integrations.scores import Scores, compare, report, score
+    from gradeschool.integrations.python_api import (
+        Scores,
+        compare,
+        evaluate,
+        evaluate_async,
+        report,
+        score,
+    )
     from gradeschool.problem import Problem
     from gradeschool.prompts import format_chat
     from gradeschool.protocol import Protocol
@@ -44,8 +50,7 @@ _HOMES = {
     "datasets.load": "load_dataset load_gsm8k",
     "errors": "GradeschoolError",
     "integrations.benchmark": "GSM8KBenchmark",
-    "integrations.callables": "evaluate evaluate_async",
-    "integrations.scores": "Scores compare report score",
+    "integrations.python_api": "Scores compare evaluate evaluate_async report score",
     "problem": "Problem",
     "prompts": "format_chat",
     "protocol": "Protocol",

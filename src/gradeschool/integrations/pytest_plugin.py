@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from gradeschool.integrations.scores import Scores
+    from gradeschool.integrations.python_api import Scores
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def check(
     interval instead.
     """
     from gradeschool.errors import InputError
-    from gradeschool.integrations.scores import score
+    from gradeschool.integrations.python_api import score
     from gradeschool.percentages import percent
 
     if not 0 <= at_least <= 1:

@@ -93,8 +93,8 @@ def _print_run(score: RunScore, headline: str | None, console: Console) -> None:
     for name, text in shown.items():
         table.add_row(
             folded(text, max(NARROWEST, console.width - beside)),
-            *map(_figures(results[name]).__getitem__, columns),
-            *(list(_figures(other.result(name)).values())[1:3] if other else ()),
+            *map(figures_of(results[name]).__getitem__, columns),
+            *(list(figures_of(other.result(name)).values())[1:3] if other else ()),
         )
     console.print(table)
     if left_out:
@@ -114,9 +114,9 @@ def _print_runs(scores: Sequence[RunScore], headline: str, console: Console) -> 
         table.add_column(f"{others} other\nscorers", justify="right", no_wrap=True)
     for score in scores:
         result, other = score.result(headline), score.platinum
-        row = [run_name(score.run), *_figures(result).values()]
+        row = [run_name(score.run), *figures_of(result).values()]
         if is_revised:
-            row += list(_figures(other.result(headline)).values())[1:3] if other else ["-", "-"]
+            row += list(figures_of(other.result(headline)).values())[1:3] if other else ["-", "-"]
         if others:
             accuracies = [each.accuracy for each in score.scorers if each is not result]
             row.append(bounds((min(accuracies), max(accuracies))))
@@ -129,7 +129,7 @@ def _print_runs(scores: Sequence[RunScore], headline: str, console: Console) -> 
             console.print(f"{run_name(score.run)}: {', '.join(facts)}", soft_wrap=True)
 
 
-def _figures(scorer: ScorerResult) -> dict[str, str]:
+def figures_of(scorer: ScorerResult) -> dict[str, str]:
     """Return the figures of a scorer by their headings."""
     interval = bounds(scorer.ci95) if scorer.judged else "-"
     counts = map(str, (scorer.wrong, scorer.no_answer, scorer.error))

@@ -1,24 +1,33 @@
-"""Score texts against golds, and compare results, from Python."""
+"""`gradeschool.evaluate`, `score`, `compare`, `report`: the package from Python."""
 
 from __future__ import annotations
 
+import asyncio
 import html
+import inspect
+import logging
+import shutil
+import tempfile
+import weakref
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gradeschool.errors import InputError
+from gradeschool.errors import InputError, TransientError, UnknownNameError
 from gradeschool.formats.own_run import manifest_of
 from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.percentages import accuracy_words, aligned, bounds
+from gradeschool.models.base import Model, Reply, Request
+from gradeschool.percentages import aligned
 from gradeschool.problem import Problem
+from gradeschool.protocol import Protocol
 from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
-from gradeschool.scoring.compare import Comparison, outcomes_of
-from gradeschool.scoring.compare import compare as compare_outcomes
+from gradeschool.scoring import compare as comparing
 from gradeschool.scoring.score import RunScore, ScorerResult, score_run
-from gradeschool.scoring.sources import Run, choose_run
+from gradeschool.scoring.sources import Run, choose_run, load_runs
 from gradeschool.scoring.statistics import Interval
 from gradeschool.scoring.table import (
     ScoredTable,
@@ -31,7 +40,7 @@ from gradeschool.scoring.table import (
 )
 from gradeschool.verdict import Verdict
 
-HEADS = ("scorer", "correct", "accuracy", "95 % interval", "wrong", "no answer", "error")
+ModelFunction = Callable[[Any], str] | Callable[[Any], Awaitable[str]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,13 +86,10 @@ class Scores:
         return self.run.n
 
     def _table(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = [HEADS]
-        for each in self.run.scorers:
-            accuracy = accuracy_words(each.accuracy, each.accuracy_bounds)
-            shares = (accuracy, bounds(each.ci95)) if each.judged else ("-", "-")
-            counts = map(str, (each.wrong, each.no_answer, each.error))
-            rows.append((each.scorer, str(each.correct), *shares, *counts))
-        return rows
+        from gradeschool.reports.terminal import FIGURES, figures_of
+
+        heads = ("scorer", *(name.replace("\n", " ") for name in FIGURES))
+        return [heads, *((each.scorer, *figures_of(each).values()) for each in self.run.scorers)]
 
     def __repr__(self) -> str:
         """Return the table as plain text, a line for each scorer."""
@@ -190,7 +196,7 @@ def compare(
     *others: Scores | str | Path,
     scorer: ScorerChoice | None = None,
     dataset: str | None = None,
-) -> list[Comparison]:
+) -> list[comparing.Comparison]:
     """Compare runs with the first one, problem by problem, as `gradeschool compare` does.
 
     A run is a result of `score` or `evaluate`, or the path of a run folder or sample file. scorer:
@@ -208,7 +214,7 @@ def compare(
     if len(runs) < 2:
         raise InputError("one run is given; give another to compare it with")
     named = [replace(run, name=run.name or f"run {i}") for i, run in enumerate(runs, start=1)]
-    return compare_outcomes([outcomes_of(ScoredTable(run, chosen)) for run in named])
+    return comparing.compare([comparing.outcomes_of(ScoredTable(run, chosen)) for run in named])
 
 
 def _read_run(path: str | Path, dataset: str | None) -> Run:
@@ -228,3 +234,139 @@ def score_samples(run: Run, scorers: Sequence[Scorer]) -> Scores:
         raise InputError("there are no texts to score; give at least one")
     table = ScoredTable(run, scorers)
     return Scores(score_run(table), tuple(verdicts[0] for verdicts in table.verdicts), table)
+
+
+class CallableModel(Model):
+    """A function as a model: it takes a text or chat messages and returns the completion's text.
+
+    An async function is awaited; other functions are called in threads. OSError (such as timeouts
+    and broken connections) is retried; any other exception ends the run, which can be resumed.
+    """
+
+    connections = 16
+
+    def __init__(self, function: ModelFunction, name: str) -> None:
+        self.function = function
+        self.name = name
+        self.identity = f"callable/{name}"
+
+    async def complete(self, request: Request) -> Reply:
+        """Call the function. Raises TransientError, and InputError if it returns no text."""
+        prompt = request.prompt
+        given = prompt.as_messages() if prompt.text is None else prompt.text
+        try:
+            if inspect.iscoroutinefunction(self.function):
+                text = await self.function(given)
+            else:  # an object with an async `__call__` returns what is to be awaited
+                text = await asyncio.to_thread(self.function, given)
+                if inspect.isawaitable(text):
+                    text = await text
+        except OSError as error:
+            raise TransientError("connection lost", f"{type(error).__name__}: {error}") from error
+        if not isinstance(text, str):
+            raise InputError(
+                f"the model returned a {type(text).__name__}: {clip(repr(text))}; return a str"
+            )
+        return Reply(text, model=self.name)
+
+
+def evaluate(
+    model: str | ModelFunction,
+    protocol: str | Protocol = "",
+    dataset: str = "",
+    *,
+    scorers: ScorerChoice | Sequence[ScorerChoice] = (),
+    limit: int | None = None,
+    samples: int = 1,
+    name: str = "",
+    output: str | Path | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Scores:
+    """Evaluate a model under a protocol, and return the scores by the protocol's scorers.
+
+    model: a name as for `gradeschool eval -m` ("tiny", "http://localhost:8080/v1"), or a function,
+    async or not. A function takes the messages of a chat protocol ({"role", "content"}; a final
+    assistant message is to be continued) or the text of another protocol, and returns a text.
+    protocol, dataset, limit, samples: as the options of that command; the protocol may be an
+    object, such as one of `Protocol.with_changes`. scorers: in place of the protocol's, the
+    headline first; names, or functions of your own (`scoring.own_scorer`). name: a function's name;
+    together with the prompt it identifies stored completions. output: a run folder to keep, which
+    is resumed where it stopped; by default the folder is deleted with the result. progress: show
+    progress on stderr. options: the other fields of `runs.job.Job`, such as temperature, stop,
+    seed, shots, random, connections. Works inside a running event loop, as in a notebook.
+
+    Raises InputError for unusable arguments, before anything is sent; DataError if the dataset is
+    not available; FatalModelError if no request can succeed; and any error of the function.
+    """
+    from gradeschool.reports.progress import EvaluationDisplay
+    from gradeschool.runs.evaluate import evaluate as evaluate_job
+    from gradeschool.runs.job import DEFAULT_PROTOCOL, Job, prepare
+
+    known = {each.name for each in fields(Job)} - {"model", "output"}
+    for unknown in options.keys() - known:
+        raise UnknownNameError("option of evaluate", unknown, known)
+    settings: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
+    }
+    job = Job("", protocol, dataset, limit, scorers=tuple(scorer_choices(scorers)),
+              samples=samples, **settings)  # fmt: skip
+    for setting in ("limit", "samples", "max_tokens", "connections"):
+        value = getattr(job, setting)
+        if value is not None and (type(value) is not int or value < 1):
+            raise InputError(f"{setting} is {value!r}; give a whole number of at least 1")
+    for setting, kinds in (("protocol", (str, Protocol)), ("dataset", (str,))):
+        if not isinstance(value := getattr(job, setting), kinds):
+            raise InputError(f"{setting} is {value!r}; give a name")
+    function: CallableModel | None = None
+    if callable(model):
+        name = name or getattr(model, "__name__", type(model).__name__)
+        function = CallableModel(model, name)
+        # The default protocol, even if the function is called "tiny".
+        usual, calculator = protocol or DEFAULT_PROTOCOL, job.calculator or False
+        job = replace(job, model=name, protocol=usual, calculator=calculator)
+    elif isinstance(model, str):
+        job = replace(job, model=model)
+    else:
+        raise InputError(
+            f"the model is a {type(model).__name__}; give its name, such as 'tiny', or a function"
+        )
+
+    def work() -> Scores:
+        scratch = tempfile.mkdtemp(prefix="gradeschool-") if output is None else ""
+        folder = Path(scratch) / "run" if output is None else Path(output)
+        try:
+            prepared = prepare(replace(job, output=folder), function)
+            with EvaluationDisplay(quiet=not progress) as display:
+                evaluation = asyncio.run(evaluate_job(prepared, display.show))
+            for text in evaluation.cautions:
+                logging.getLogger("gradeschool").warning(text)
+            if evaluation.fatal is not None:
+                raise evaluation.fatal
+            if evaluation.interrupted:
+                raise KeyboardInterrupt
+            reading = ReadOptions(dataset=prepared.plan.dataset.name)
+            (run,) = load_runs(folder, reading, lambda _: None)
+            named = replace(run, name=name if function else run.name)
+            scores = replace(score_samples(named, prepared.plan.scorers), folder=folder)
+        except BaseException:
+            if scratch:
+                shutil.rmtree(scratch, ignore_errors=True)
+            raise
+        if scratch:
+            weakref.finalize(scores, shutil.rmtree, scratch, ignore_errors=True)
+        return scores
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(work).result()
+
+
+async def evaluate_async(
+    model: str | ModelFunction, protocol: str | Protocol = "", dataset: str = "", **settings: Any
+) -> Scores:
+    """Evaluate as `evaluate` does, without blocking the event loop."""
+    return await asyncio.to_thread(partial(evaluate, model, protocol, dataset, **settings))
