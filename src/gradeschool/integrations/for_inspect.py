@@ -27,7 +27,7 @@ from inspect_ai.scorer import Scorer as InspectScorer
 from inspect_ai.solver import TaskState, generate
 
 from gradeschool.answers.failures import Failure, detect_answer_failure
-from gradeschool.completion import finish_of
+from gradeschool.completion import CONTINUE, finish_of
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
@@ -122,8 +122,6 @@ SCORERS = {
 }
 numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
 TURNS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-# vLLM's and llama.cpp's options to continue the last assistant message.
-CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
 # inspect_evals 0.26.0, src/inspect_evals/aime2025/aime2025.py
 AIME = "hf:math-ai/aime25@563bb8404243c5f09de6ec262f2db674fe5bce9b"
 

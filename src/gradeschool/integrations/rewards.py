@@ -135,16 +135,15 @@ def with_question(gold: object, question: object) -> object:
 
 def _read_gold(gold: object) -> Problem:
     """Return the problem of a gold; raises InputError for a gold that cannot be read."""
-    question: object = None
-    if isinstance(gold, Mapping):
-        if "answer" not in gold:
-            raise InputError(f"the gold row has no 'answer', only {list(gold)}; give a GSM8K row")
-        question, gold = gold.get("question"), gold["answer"]
-    if isinstance(gold, list) and len(gold) == 1:
-        gold = gold[0]
-    if not isinstance(gold, Hashable):
-        raise InputError(f"the gold is a {type(gold).__name__}; give a number or a solution")
-    return _remembered(gold, question if isinstance(question, str) else None)
+    row = gold if isinstance(gold, Mapping) else {"answer": gold}
+    if "answer" not in row:
+        return problem_of(row)  # which raises
+    answer, question = row["answer"], row.get("question")
+    if isinstance(answer, list) and len(answer) == 1:
+        [answer] = answer
+    if not isinstance(answer, Hashable):
+        raise InputError(f"the gold is a {type(answer).__name__}; give a number or a solution")
+    return _remembered(answer, question if isinstance(question, str) else None)
 
 
 @lru_cache(4096)

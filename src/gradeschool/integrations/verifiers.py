@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradeschool.answers.parse import THOUGHT_END
-from gradeschool.completion import completion_text
+from gradeschool.completion import CONTINUE, completion_text
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, require_packages
 from gradeschool.integrations.rewards import Grader
@@ -21,7 +21,6 @@ from gradeschool.protocols.registry import get_protocol
 ENVIRONMENT = "gsm8k-olmes"
 PROTOCOL = "olmes/gsm8k-tulu"
 Completion = Sequence[object] | str | None
-CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
 
 
 def load_environment(system_prompt: str | None = None, dataset: str = "gsm8k") -> Any:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from gradeschool.completion import CONTINUE
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.formats.values import mapping, text_of
 from gradeschool.models.base import Model
@@ -37,7 +38,6 @@ TOO_SHORT = "the model ends its answer after a few words"
 CHANGES = "the text changes between equal requests"
 # Where to cut a text: within a line, so that a new token follows; preferably between words.
 CUTS = re.compile(r"(?<=[a-z]) (?=[a-z])"), re.compile(r"(?<=\S) (?=\S)")
-CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
 PENALTIES = ("presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty")
 # The state of a finding: as requested, different from the request, or unknown.
 FINE, DEVIATES, UNKNOWN = "fine", "deviates", "unknown"

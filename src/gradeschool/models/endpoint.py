@@ -14,7 +14,7 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
 from gradeschool.calculator import CLOSE, OPEN, annotation_end
-from gradeschool.completion import REMEDIES, Finish, Prompt, Usage
+from gradeschool.completion import CONTINUE, REMEDIES, Finish, Prompt, Usage
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.formats.values import UNKNOWN
 from gradeschool.masking import masked, register_key, shown_address
@@ -323,7 +323,7 @@ class Endpoint(Model):
         else:
             body["messages"] = prompt.as_messages()
             if prompt.prefix is not None:
-                body |= {"continue_final_message": True, "add_generation_prompt": False}
+                body |= CONTINUE
         options = {
             "temperature": decoding.temperature,
             "top_p": decoding.top_p,

@@ -33,11 +33,11 @@ from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_protocols, all_scorers, available, get_scorer
 from gradeschool.reports.report import sent_prompts
 from gradeschool.scorer import DEFAULT_SCORER, Scorer
-from gradeschool.scoring.causes import explained_samples, label_changes_for
+from gradeschool.scoring.causes import ExplainedSample, explained_samples, label_changes_for
 from gradeschool.scoring.sources import Run, Warn
 from gradeschool.scoring.statistics import Share, share_of, standard_error
 from gradeschool.scoring.table import ScoredTable, headline_scorer
-from gradeschool.verdict import Outcome, Verdict
+from gradeschool.verdict import Outcome
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 Files = dict[str, Callable[[BinaryIO], object]]  # by path below the target ("": the target itself)
@@ -56,28 +56,14 @@ class ExportedScore(NamedTuple):
     is_exact: bool
 
 
-class ExportedSample(NamedTuple):
-    """One sample with its verdicts in the order of the scorers; a failed sample has no verdicts.
-
-    place: the row of its problem in the dataset, from 0. prompt: the prompt that was sent, None if
-    unknown. cause: why the headline scorer does not call it correct.
-    """
-
-    sample: Sample
-    problem: Problem
-    place: int
-    prompt: Prompt | None
-    verdicts: tuple[Verdict, ...]
-    cause: str
-
-
 @dataclass(frozen=True, slots=True)
 class ExportedRun:
     """A run with everything that a format needs; the first scorer is the headline.
 
     protocol: "" if it is not recorded. task: the protocol, else the dataset. dataset: its name,
     without folders, which exist on one machine only. size: number of problems in it. answered:
-    number of samples with a completion. begun, ended: times of the run; for a file without a
+    number of samples with a completion. places: the row of each problem in the dataset, from 0.
+    prompts: those that were sent, by key. begun, ended: times of the run; for a file without a
     run.json, its last change.
     """
 
@@ -88,7 +74,9 @@ class ExportedRun:
     size: int
     answered: int
     scores: tuple[ExportedScore, ...]
-    samples: tuple[ExportedSample, ...]
+    samples: list[ExplainedSample]
+    places: Mapping[str, int]
+    prompts: Mapping[str, Prompt]
     manifest: Mapping[str, Any]
     begun: datetime
     ended: datetime
@@ -97,6 +85,11 @@ class ExportedRun:
     def facts(self, name: str) -> Mapping[str, Any]:
         """Return the object of this name in run.json, {} if there is none."""
         return mapping(self.manifest.get(name))
+
+    def prompt(self, sample: Sample) -> str | list[dict[str, str]] | None:
+        """Return the text or the messages that were sent for a sample, None if unknown."""
+        prompt = self.prompts.get(sample.stored.key) if sample.stored else None
+        return prompt and (prompt.as_messages() if prompt.text is None else prompt.text)
 
 
 def gather_run(run: Run, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
@@ -119,18 +112,11 @@ def gather_run(run: Run, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
     samples = []
     tallies: list[dict[str, list[int]]] = [{} for _ in scorers]  # correct, judged, failures
     table, changes = ScoredTable(run, scorers), label_changes_for(run)
-    for sample, problem, verdicts, causes, _ in explained_samples(table, changes):
-        missed = verdicts and verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
-        samples.append(ExportedSample(
-            sample,
-            problem,
-            places.setdefault(problem.id, len(places)),  # else a problem that the file brought
-            prompts.get(sample.stored.key) if sample.stored else None,
-            verdicts,
-            str(causes[0] or "") if missed else "",
-        ))  # fmt: skip
-        for tally, verdict in zip(tallies, verdicts, strict=False):
-            counts = tally.setdefault(problem.id, [0, 0, 0])
+    for each in explained_samples(table, changes):
+        samples.append(each._replace(reading=None))
+        places.setdefault(each.problem.id, len(places))  # a problem that the file brought
+        for tally, verdict in zip(tallies, each.verdicts, strict=False):
+            counts = tally.setdefault(each.problem.id, [0, 0, 0])
             counts[0] += verdict.correct
             counts[2 if verdict.outcome is Outcome.ERROR else 1] += 1
     scores = []
@@ -162,7 +148,9 @@ def gather_run(run: Run, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
         size=size,
         answered=sum(not each.sample.error for each in samples),
         scores=tuple(scores),
-        samples=tuple(samples),
+        samples=samples,
+        places=places,
+        prompts=prompts,
         manifest=manifest,
         begun=begun,
         ended=max(begun, ended),
@@ -211,6 +199,12 @@ def encoded(value: Any, indent: int | None = None) -> bytes:
     return text.encode("ascii")
 
 
+def cause_of_miss(each: ExplainedSample) -> str:
+    """Return why the headline scorer finds no right answer in a sample, "" if it does or fails."""
+    is_miss = each.verdicts and each.verdicts[0].outcome in (Outcome.WRONG, Outcome.NO_ANSWER)
+    return str(each.causes[0] or "") if is_miss else ""
+
+
 def _hash(text: str) -> str:
     return hashlib.sha256(storable(text).encode("utf-8")).hexdigest()
 
@@ -227,7 +221,7 @@ WORDLESS = re.compile(r"\W+")
 
 def lm_eval_files(run: ExportedRun) -> Files:
     """Return lm-eval's `MODEL/results_TIME.json` and `MODEL/samples_TASK_TIME.jsonl`."""
-    documents: dict[str, list[ExportedSample]] = {}
+    documents: dict[str, list[ExplainedSample]] = {}
     for each in run.samples:
         if not each.sample.error:
             documents.setdefault(each.problem.id, []).append(each)
@@ -249,15 +243,16 @@ def lm_eval_files(run: ExportedRun) -> Files:
     shared = []  # what the rows of a document have in common under every filter
     for first, *_ in groups:
         document = {"question": first.problem.question, "answer": first.problem.solution}
-        prompt = "" if first.prompt is None else first.prompt.text
-        if first.prompt is not None and prompt is None:  # a chat, as JSON
-            prompt = json.dumps(first.prompt.as_messages(), ensure_ascii=False)
+        prompt = run.prompt(first.sample) or ""
+        if not isinstance(prompt, str):  # a chat
+            prompt = json.dumps(prompt, ensure_ascii=False)
         digests = {
             "doc_hash": _hash(json.dumps(document, indent=2, ensure_ascii=False)),
-            "prompt_hash": _hash(prompt or ""),
+            "prompt_hash": _hash(prompt),
             "target_hash": _hash(first.problem.solution),
         }
-        fields = {"doc_id": first.place, "doc": document, "target": first.problem.solution,
+        fields = {"doc_id": run.places[first.problem.id], "doc": document,
+                  "target": first.problem.solution,
                   "arguments": {"gen_args_0": {"arg_0": prompt, "arg_1": options}}}  # fmt: skip
         shared.append((fields, digests))
         hashes += digests.values()
@@ -449,16 +444,13 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
     yield "header.json", header
 
 
-def _sample(run: ExportedRun, each: ExportedSample, id: str | int, uuid: str) -> dict[str, Any]:
+def _sample(run: ExportedRun, each: ExplainedSample, id: str | int, uuid: str) -> dict[str, Any]:
     """Return a sample of the archive; the question is its input where the prompt is unknown."""
     sample, problem, usage = each.sample, each.problem, {}
     read, wrote = sample.usage.prompt_tokens, sample.usage.completion_tokens
     if read is not None and wrote is not None:
         usage = {"input_tokens": read, "output_tokens": wrote, "total_tokens": read + wrote}
-    prompt: str | list[dict[str, str]] = problem.question
-    if each.prompt is not None:
-        text = each.prompt.text
-        prompt = each.prompt.as_messages() if text is None else text
+    prompt = run.prompt(sample) or problem.question
     sent = prompt if isinstance(prompt, list) else [{"role": "user", "content": prompt}]
     written: dict[str, Any] = {
         "id": id,
@@ -483,7 +475,7 @@ def _sample(run: ExportedRun, each: ExportedSample, id: str | int, uuid: str) ->
     for index, verdict in enumerate(each.verdicts):
         answer = verdict.answer
         if verdict.outcome is not Outcome.ERROR:
-            cause = f" ({each.cause})" if each.cause and not index else ""
+            cause = f" ({why})" if not index and (why := cause_of_miss(each)) else ""
             span = {"span": list(answer.span)} if answer and answer.span else {}
             written["scores"][verdict.scorer] = {
                 "value": VALUES[verdict.outcome],
@@ -517,11 +509,12 @@ def parquet_files(run: ExportedRun) -> Files:
     require_packages("writing Parquet", "parquet", "pyarrow")
     scorers = [storable(score.name) for score in run.scores]
 
-    def row(each: ExportedSample) -> dict[str, str | int | None]:
+    def row(each: ExplainedSample) -> dict[str, str | int | None]:
         sample, problem = each.sample, each.problem
         answer = each.verdicts[0].answer if each.verdicts else None
         texts = (run.model, problem.id, problem.question, problem.gold, sample.text,
-                 str(sample.finish), sample.error, each.cause, answer and answer.value)  # fmt: skip
+                 str(sample.finish), sample.error, cause_of_miss(each),
+                 answer and answer.value)  # fmt: skip
         numbers = (sample.sample, sample.usage.prompt_tokens, sample.usage.completion_tokens)
         outcomes = [verdict.outcome.value for verdict in each.verdicts] or ["error"] * len(scorers)
         values = (*(text and storable(text) for text in texts), *numbers, *outcomes)
