@@ -70,12 +70,9 @@ def test_ticks_are_plain_numbers(x: float, label: str) -> None:
     assert tick_label(x) == label
 
 
-@pytest.mark.parametrize(
-    ("name", "error"), [("x.jpg", "may end in .svg"), ("no/x.png", "cannot write")]
-)
-def test_what_cannot_be_written_is_said(tmp_path: Path, name: str, error: str) -> None:
-    with pytest.raises(InputError, match=error):
-        save_figure(lambda canvas: None, tmp_path / name, 1, 1)
+def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot write"):
+        save_figure(lambda canvas: None, tmp_path / "no/x.png", 1, 1)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -22,7 +22,7 @@ from inspect_ai.model import (
     ChatMessageUser,
     GenerateConfig,
 )
-from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score, Target, accuracy, scorer, stderr
+from inspect_ai.scorer import Score, Target, accuracy, scorer, stderr
 from inspect_ai.scorer import Scorer as InspectScorer
 from inspect_ai.solver import TaskState, generate
 
@@ -38,19 +38,13 @@ from gradeschool.protocols.registry import (
     get_scorer,
     get_usable_scorer,
 )
-from gradeschool.reports.export import INSPECT, inspect_scorer_name
+from gradeschool.reports.export import INSPECT, VALUES, inspect_score_fields, inspect_scorer_name
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
 
 __all__ = ["SCORERS", "aime2025", "gsm8k", "numeric_equality"]
 
 NUMERIC_EQUALITY = "numeric-equality"
-VALUES = {  # of the verdicts on several targets, the first of these counts
-    Outcome.CORRECT: CORRECT,
-    Outcome.WRONG: INCORRECT,
-    Outcome.NO_ANSWER: NOANSWER,
-    Outcome.ERROR: float("nan"),
-}
 # inspect's own words where it has them (inspect_ai.scorer.ScoreReason); other causes are ours.
 REASONS = {
     Failure.NO_RESPONSE: "no_response",
@@ -79,25 +73,15 @@ def inspect_score(scorer: Scorer, state: TaskState, target: Target) -> Score:
         )
         judged.append((scorer.judge(text, problem), problem))
     verdict, problem = min(judged, key=lambda pair: list(VALUES).index(pair[0].outcome))
-    cause = None
+    cause, reason = None, "scoring_failed" if verdict.outcome is Outcome.ERROR else None
     if verdict.outcome in (Outcome.WRONG, Outcome.NO_ANSWER):
         finish = finish_of(state.output.stop_reason)
         cause = detect_answer_failure(text, problem.gold, finish, problem.question)
-    answer, reason = verdict.answer, REASONS.get(cause, cause.value) if cause else None
-    if verdict.outcome is Outcome.ERROR:
-        reason = "scoring_failed"
-    has_reasons = reason is not None and "reason" in Score.model_fields
-    return Score(
-        value=VALUES[verdict.outcome],
-        answer=answer.value if answer else None,
-        explanation=verdict.reason if cause is None else f"{verdict.reason} ({cause.value})",
-        metadata={
-            "scorer": scorer.name,
-            "outcome": verdict.outcome.value,
-            **({"span": list(answer.span)} if answer and answer.span else {}),
-        },
-        **({"reason": reason} if has_reasons else {}),
-    )
+        reason = REASONS.get(cause, cause.value) if cause else None
+    fields = inspect_score_fields(verdict, cause.value if cause else "")
+    if reason is not None and "reason" in Score.model_fields:
+        fields["reason"] = reason
+    return Score(**fields)
 
 
 def _scorer_for(published: str, name: str) -> Callable[..., InspectScorer]:
@@ -164,10 +148,8 @@ def _task(name: str, dataset: str, scorers: str | Sequence[str]) -> Task:
     samples = []
     for problem, prompt in zip(problems, prompts, strict=True):
         turns: list[ChatMessage] = [
-            TURNS[turn.role](content=turn.content) for turn in prompt.messages
+            TURNS[turn["role"]](content=turn["content"]) for turn in prompt.as_messages()
         ]
-        if prompt.prefix:
-            turns.append(ChatMessageAssistant(content=prompt.prefix))
         facts = {"question": problem.question, "solution": problem.solution}
         samples.append(Sample(id=problem.id, input=turns, target=problem.gold, metadata=facts))
     decoding = protocol.decoding

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import nan
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -37,7 +38,7 @@ from gradeschool.scoring.causes import ExplainedSample, explained_samples, label
 from gradeschool.scoring.sources import Run, Warn
 from gradeschool.scoring.statistics import Share, share_of, standard_error
 from gradeschool.scoring.table import ScoredTable, headline_scorer
-from gradeschool.verdict import Outcome
+from gradeschool.verdict import Outcome, Verdict
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 Files = dict[str, Callable[[BinaryIO], object]]  # by path below the target ("": the target itself)
@@ -327,7 +328,8 @@ def lm_eval_files(run: ExportedRun) -> Files:
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # time of every member
 INSPECT = "gradeschool/"
-VALUES = {Outcome.CORRECT: "C", Outcome.WRONG: "I", Outcome.NO_ANSWER: "N"}
+# inspect's words, from the best; a failure of the scorer leaves a sample without a score.
+VALUES = {Outcome.CORRECT: "C", Outcome.WRONG: "I", Outcome.NO_ANSWER: "N", Outcome.ERROR: nan}
 STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 METRICS = ("accuracy", "stderr")
 NUMBER = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")  # an id that inspect may store as a number
@@ -337,6 +339,18 @@ SUMMARY = ("id", "epoch", "target", "scores", "model_usage", "uuid")
 def inspect_scorer_name(scorer: str) -> str:
     """Return the name of a scorer in inspect, as `integrations.for_inspect` registers it."""
     return INSPECT + scorer.removeprefix(INSPECT).replace("@", ":").replace(".", "_")
+
+
+def inspect_score_fields(verdict: Verdict, cause: str) -> dict[str, Any]:
+    """Return the fields of inspect's score for a verdict; cause: of a miss, "" for none."""
+    answer = verdict.answer
+    span = {"span": list(answer.span)} if answer and answer.span else {}
+    return {
+        "value": VALUES[verdict.outcome],
+        "answer": answer and answer.value,
+        "explanation": f"{verdict.reason} ({cause})" if cause else verdict.reason,
+        "metadata": {"scorer": verdict.scorer, "outcome": verdict.outcome.value, **span},
+    }
 
 
 def inspect_files(run: ExportedRun) -> Files:
@@ -473,16 +487,9 @@ def _sample(run: ExportedRun, each: ExplainedSample, id: str | int, uuid: str) -
         content = [thought, {"type": "text", "text": sample.text}]
     turn = {"role": "assistant", "content": content, "source": "generate"}
     for index, verdict in enumerate(each.verdicts):
-        answer = verdict.answer
         if verdict.outcome is not Outcome.ERROR:
-            cause = f" ({why})" if not index and (why := cause_of_miss(each)) else ""
-            span = {"span": list(answer.span)} if answer and answer.span else {}
-            written["scores"][verdict.scorer] = {
-                "value": VALUES[verdict.outcome],
-                "answer": answer and answer.value,
-                "explanation": f"{verdict.reason}{cause}",
-                "metadata": {"scorer": verdict.scorer, "outcome": verdict.outcome.value, **span},
-            }
+            cause = "" if index else cause_of_miss(each)
+            written["scores"][verdict.scorer] = inspect_score_fields(verdict, cause)
     return written | {
         "messages": [*sent, turn],
         "output": {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.atomic import replacing, writing_output
-from gradeschool.errors import InputError, require_packages
+from gradeschool.errors import require_packages
 from gradeschool.formats.own_run import slug
 from gradeschool.percentages import bounds
 from gradeschool.reports.printable import printable
@@ -83,13 +83,9 @@ Draw = Callable[[Any], None]
 def save_figure(draw: Draw, path: Path, width: float, height: float) -> int:
     """Draw a figure of this size in inches and write it atomically; return its size in bytes.
 
-    The ending of the path gives the form. Raises MissingExtraError without matplotlib, InputError
-    for another ending or if the file cannot be written.
+    The path ends in one of UNDATED. Raises MissingExtraError without matplotlib, InputError if the
+    file cannot be written.
     """
-    if path.suffix.lower() not in UNDATED:
-        raise InputError(
-            f"no figure is written as {path.name!r}; its name may end in {', '.join(UNDATED)}"
-        )
     require_packages("drawing figures", "report", "matplotlib")
     matplotlib = import_module("matplotlib")
     with matplotlib.rc_context({}):
@@ -98,7 +94,7 @@ def save_figure(draw: Draw, path: Path, width: float, height: float) -> int:
         canvas = import_module("matplotlib.figure").Figure((width, height), layout="constrained")
         draw(canvas)
         with writing_output(path), replacing(path) as part:
-            canvas.savefig(part, metadata=UNDATED[path.suffix.lower()])
+            canvas.savefig(part, metadata=UNDATED[path.suffix])
             return part.stat().st_size
 
 
