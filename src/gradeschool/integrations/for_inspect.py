@@ -31,13 +31,7 @@ from gradeschool.completion import CONTINUE, finish_of
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
-from gradeschool.protocols.registry import (
-    all_protocols,
-    all_scorers,
-    get_protocol,
-    get_scorer,
-    get_usable_scorer,
-)
+from gradeschool.protocols import registry
 from gradeschool.reports.export import INSPECT, VALUES, inspect_score_fields, inspect_scorer_name
 from gradeschool.scorer import Scorer
 from gradeschool.verdict import Outcome
@@ -87,7 +81,7 @@ def inspect_score(scorer: Scorer, state: TaskState, target: Target) -> Score:
 def _scorer_for(published: str, name: str) -> Callable[..., InspectScorer]:
     @scorer(metrics=[accuracy(), stderr()], name=name)
     def for_scorer() -> InspectScorer:
-        chosen = get_usable_scorer(published)
+        chosen = registry.get_usable_scorer(published)
 
         async def score(state: TaskState, target: Target) -> Score:
             if chosen.extra:  # runs in another process; must not block the event loop
@@ -102,7 +96,7 @@ def _scorer_for(published: str, name: str) -> Callable[..., InspectScorer]:
 
 SCORERS = {
     name: _scorer_for(name, inspect_scorer_name(name).removeprefix(INSPECT))
-    for name in all_scorers()
+    for name in registry.all_scorers()
 }
 numeric_equality = _scorer_for(NUMERIC_EQUALITY, "numeric_equality")
 TURNS = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
@@ -139,9 +133,9 @@ def aime2025(
 
 
 def _task(name: str, dataset: str, scorers: str | Sequence[str]) -> Task:
-    protocol, problems = get_protocol(name), load_dataset(dataset).problems
+    protocol, problems = registry.get_protocol(name), load_dataset(dataset).problems
     if not protocol.is_chat:
-        chat = [protocol.name for protocol in all_protocols().values() if protocol.is_chat]
+        chat = [protocol.name for protocol in registry.all_protocols().values() if protocol.is_chat]
         raise InputError(f"{name!r} is not a chat protocol; give one of {', '.join(chat)}")
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
     prompts = list(protocol.render(problems, shots))
@@ -166,7 +160,7 @@ def _task(name: str, dataset: str, scorers: str | Sequence[str]) -> Task:
     return Task(
         dataset=MemoryDataset(samples, name=name),
         solver=generate(),
-        scorer=[SCORERS[get_scorer(each.strip()).name]() for each in names],
+        scorer=[SCORERS[registry.get_scorer(each.strip()).name]() for each in names],
         config=GenerateConfig(**options),
         version=protocol.digest(),
         metadata={"protocol": name, "protocol_digest": protocol.digest()},

@@ -18,18 +18,8 @@ from gradeschool.completion import CONTINUE, REMEDIES, Finish, Prompt, Usage
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.formats.values import UNKNOWN
 from gradeschool.masking import masked, register_key, shown_address
+from gradeschool.models import openai_api as api
 from gradeschool.models.base import NO_OPTIONS, Model, Reply, Request
-from gradeschool.models.openai_api import (
-    LENGTH,
-    NEUTRAL,
-    NEW_LENGTH,
-    WITHOUT_NEUTRAL,
-    classify,
-    object_in,
-    refused_fields,
-    reply_in,
-    thinking_fields,
-)
 
 T = TypeVar("T")
 CONNECT_SECONDS = 10.0
@@ -109,8 +99,8 @@ class Endpoint(Model):
 
     speaks_openai = True
     chat_path = "/chat/completions"
-    read_reply: Callable[[Mapping[str, Any], Request], Reply] = staticmethod(reply_in)
-    thinking_fields = staticmethod(thinking_fields)
+    read_reply: Callable[[Mapping[str, Any], Request], Reply] = staticmethod(api.reply_in)
+    thinking_fields = staticmethod(api.thinking_fields)
 
     def __init__(
         self,
@@ -136,7 +126,7 @@ class Endpoint(Model):
         if thinking is not None or effort is not None:
             self._extra = {**self.thinking_fields(self.base, thinking, effort), **self._extra}
         self._session: aiohttp.ClientSession | None = None
-        self._neutral = {} if parts.hostname in WITHOUT_NEUTRAL else dict(NEUTRAL)
+        self._neutral = {} if parts.hostname in api.WITHOUT_NEUTRAL else dict(api.NEUTRAL)
         # Fields that the server has refused.
         self._refused: frozenset[str] = frozenset()
         # Ids of replies, the connections that have had a reply, and whether these are reused.
@@ -282,13 +272,13 @@ class Endpoint(Model):
             response = await self._send("POST", path, json.dumps(body).encode())
             if response.status == 200:
                 break
-            more = refused_fields(response.raw, body) if response.status in {400, 422} else None
+            more = api.refused_fields(response.raw, body) if response.status in {400, 422} else None
             if not more:
                 raise self.refusal(response)
             refused |= more
         self._refused |= refused
         try:
-            answer = object_in(response.raw)
+            answer = api.object_in(response.raw)
         except TransientError:
             response.connection.close()
             raise
@@ -307,7 +297,7 @@ class Endpoint(Model):
         if not refused:
             return reply
         # A limit under another name is the same limit.
-        words = [f"{name} refused" for name in sorted(refused - {LENGTH})]
+        words = [f"{name} refused" for name in sorted(refused - {api.LENGTH})]
         return replace(reply, deviations=(*reply.deviations, *words))
 
     def body_of(self, request: Request, refused: frozenset[str] | None = None) -> dict[str, Any]:
@@ -327,7 +317,7 @@ class Endpoint(Model):
         options = {
             "temperature": decoding.temperature,
             "top_p": decoding.top_p,
-            NEW_LENGTH if LENGTH in refused else LENGTH: decoding.max_tokens,
+            api.NEW_LENGTH if api.LENGTH in refused else api.LENGTH: decoding.max_tokens,
             "stop": list(decoding.stop) or None,
             "seed": None if decoding.seed is None else decoding.seed + request.sample,
             **self._neutral,
@@ -352,12 +342,12 @@ class Endpoint(Model):
         response.connection.close()
         if response.status != 200:
             raise self.refusal(response)
-        return {} if target is not None else object_in(response.raw)
+        return {} if target is not None else api.object_in(response.raw)
 
     def refusal(self, response: Response) -> ModelError:
         """Return the error for a response whose status is not 200."""
         has_key = bool(self.key or self._headers)
-        return classify(response.status, response.headers, response.raw, self.base, has_key)
+        return api.classify(response.status, response.headers, response.raw, self.base, has_key)
 
     async def _find_model(self) -> str:
         """Return the name of the one model that is served.

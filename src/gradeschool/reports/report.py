@@ -22,28 +22,13 @@ from gradeschool.atomic import require_free
 from gradeschool.completion import Finish, Prompt
 from gradeschool.datasets.files import sha256_of
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import (
-    cut_by_server,
-    is_finite,
-    other_models,
-    read_scores,
-    results_of,
-    scores_path,
-)
+from gradeschool.formats import own_run
 from gradeschool.formats.read import completions_of
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.values import mapping
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
-from gradeschool.reports.measured import (
-    changed_settings,
-    dataset_title,
-    engine_words,
-    known_protocol,
-    measured,
-    temperature_words,
-    truncation_advice,
-)
+from gradeschool.reports import measured
 from gradeschool.reports.pages import axis_over, fill, render, save_page
 from gradeschool.reports.printable import markdown_text
 from gradeschool.reports.terminal import accuracy_text, difference_in_words, disagrees
@@ -216,7 +201,7 @@ def judge_run(
                      for row in rows)  # fmt: skip
     return Judged(
         run,
-        results_of(run.path),
+        own_run.results_of(run.path),
         prompts,
         headline,
         score_counts(run.name, len(run.samples), counts, names),
@@ -287,11 +272,12 @@ def token_values(source: Path, warn: Warn) -> dict[str, TokenValues]:
     tokens do not match are skipped.
     """
     found: dict[str, dict[str, TokenValues]] = {}  # by verifier, the last one written last
-    for key, verifier, score, _, _, values, tokens in read_scores(scores_path(source)):
+    path = own_run.scores_path(source)
+    for key, verifier, score, _, _, values, tokens in own_run.read_scores(path):
         if (
             isinstance(tokens, list) and isinstance(values, list)
             and 0 < len(tokens) == len(values) <= MOST_TOKENS
-            and all(map(is_finite, values))
+            and all(map(own_run.is_finite, values))
             and all(isinstance(token, str) for token in tokens)
         ):  # fmt: skip
             rows = found[verifier] = found.pop(verifier, {})
@@ -321,8 +307,8 @@ def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = 
     live: the page is served by `gradeschool view`.
     """
     shown = [_run_values(judged) for judged in runs]
-    datasets = {judged.run.dataset for judged in runs}
-    title = dataset_title(datasets.pop()) if len(datasets) == 1 else f"{len(datasets)} datasets"
+    datasets = {measured.dataset_title(judged.run.dataset) for judged in runs}
+    title = datasets.pop() if len(datasets) == 1 else f"{len(datasets)} datasets"
     several: dict[str, Any] = {}
     if len(runs) > 1:
         comparisons, refusal = compared_with_first([judged.headline for judged in runs])
@@ -356,7 +342,7 @@ def _run_values(judged: Judged) -> dict[str, Any]:
     width = (log(points[-1].k) or 1.0) if points else 1.0
     named = {each.model for each in judged.run.samples} - {""}
     model = str(manifest.get("model") or (named.pop() if len(named) == 1 else ""))
-    others = other_models(model, mapping(judged.results.get("answered_by")))
+    others = own_run.other_models(model, mapping(judged.results.get("answered_by")))
     checklist = _checklist(
         judged, f"{model}; the server says that it answered as {others}" if others else model
     )
@@ -366,29 +352,25 @@ def _run_values(judged: Judged) -> dict[str, Any]:
     read = sum(len(row.names) for row in finding)
     mute = len(score.scorers) - read if read > 1 else 0
     accuracies = [row.result.accuracy for row in (finding if mute else groups)]
-    settings = measured(manifest)
+    settings = measured.measured(manifest)
     if settings and settings[-1][0] != "changed":
-        is_known = known_protocol(manifest) is not None
+        is_known = measured.known_protocol(manifest) is not None
         settings.append(("changed", "nothing: the protocol as published" if is_known else
                          "not known: this version has no such protocol"))  # fmt: skip
     flags = score.flags.get(result.scorer)
+    cut_at = own_run.cut_by_server(manifest, judged.run.samples)
     return {
         "judged": judged,
-        "result": result,
         "problems": len({each.problem.id for each in judged.completions if each.outcome != ERROR}),
-        "forms": judged.forms,
         "samples": samples,
-        "finish_known": finish_known,
         "platinum": score.platinum and score.platinum.scorers[HEADLINE],
         "removed": score.n - score.platinum.n if score.platinum else 0,
         "flags": flags,
         "disagrees": flags is not None and disagrees(flags),
-        "notes": judged.notes(),
-        "dataset": dataset_title(judged.run.dataset),
+        "dataset": measured.dataset_title(judged.run.dataset),
         "settings": settings,
         # Without finish reasons, a text that looks cut may not be: no advice is given.
-        "advice": finish_known
-        and truncation_advice(manifest, judged.forms, cut_by_server(manifest, judged.run.samples)),
+        "advice": finish_known and measured.truncation_advice(manifest, judged.forms, cut_at),
         "others": others,
         "scorers": {
             "rows": groups,
@@ -457,7 +439,7 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
     dataset, shots, protocol, decoding = (
         mapping(manifest.get(name)) for name in ("dataset", "shots", "protocol", "decoding")
     )
-    published, version = known_protocol(manifest), manifest.get("gradeschool")
+    published, version = measured.known_protocol(manifest), manifest.get("gradeschool")
     examples = "none (0-shot)" if manifest else None
     if shots:
         number = f"{published.shot_count} of " if published and published.shot_count else ""
@@ -465,11 +447,11 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
     form = sampling = changed = None
     if published:
         form = "chat" if published.is_chat else "completion"
-        changed = ", ".join(changed_settings(manifest)) or "nothing"
+        changed = ", ".join(measured.changed_settings(manifest)) or "nothing"
     if decoding:
         top_p, seed, limit = (decoding.get(name) for name in ("top_p", "seed", "max_tokens"))
         sampling = ", ".join(filter(None, (
-            temperature_words(decoding.get("temperature")),
+            measured.temperature_words(decoding.get("temperature")),
             "" if top_p is None else f"top-p {top_p}",
             "no seed" if seed is None else f"seed {seed}",
             ", ".join(f"stop {text!r}" for text in decoding.get("stop") or ()) or "no stop strings",
@@ -483,7 +465,7 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
     cut = "truncated" if judged.finish_known() else "look cut (no finish reason is recorded)"
     return [
         ("Model", model or None),
-        ("Engine, versions, precision", engine_words(manifest) or None),
+        ("Engine, versions, precision", measured.engine_words(manifest) or None),
         ("Evaluated by", version and (
             f"gradeschool {version}, Python {manifest.get('python') or 'unknown'}"
         )),
