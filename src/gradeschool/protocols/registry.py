@@ -24,8 +24,7 @@ temperature = "server"                 # the server's own
 
 each: a list of tables; each makes one protocol and adds its entries to the settings; "mgsm" for the
 languages of MGSM. A text may name the file's own texts, the values of that table, and {summary} of
-the base, in braces. In `rows` and `fields`, a text is the name of an object of the package.
-Decoding is greedy by default.
+the base, in braces. Decoding is greedy by default.
 
 Its votes are in votes.toml and its scorers in scorers.toml, likewise, with the fields of `Vote` and
 `Scorer`, or for one that calls a library those of `library_scorer`:
@@ -36,17 +35,16 @@ source = "openai/grade-school-math @ 3101c7d5, grade_school_math/dataset.py"
 reference = "official_gold"
 extract = "first_marked"               # "after_label.de" is an entry of the dictionary after_label
 
-`reference`, `extract`, `compare` and `ballot` name objects of the package, or of
-`protocols.extractions`.
+`reference`, `extract`, `compare`, `ballot`, and a text in `rows` and `fields` name objects of the
+package, or of `protocols.extractions`.
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import json
-import sys
-from collections.abc import Callable, Iterator, Mapping
+import runpy
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import cache, partial
@@ -79,38 +77,47 @@ from gradeschool.scorer import (
 
 BLANK = Protocol("", "", "", Template(question=QUESTION), Decoding(), ())
 MGSM_ROWS = [{"language": language, **row} for language, row in MGSM.items()]
-OF_TEMPLATE, OF_DECODING, OF_PROTOCOL = (
-    {field.name for field in fields(kind)} for kind in (Template, Decoding, Protocol)
-)
-OF_SCORER = {field.name for field in fields(Scorer)} | {"function", "how"}
-OF_VOTE = {field.name for field in fields(Vote)}
+# Settings that name an object.
+OBJECTS = {"reference", "extract", "compare", "ballot", "rows", "fields"}
 
 
 @cache
-def protocols_of(package: ModuleType) -> dict[str, Protocol]:
-    """Return the protocols of a harness by name."""
-    made = {protocol.name: protocol for protocol in getattr(package, "PROTOCOLS", ())}
-    for table, words in _tables(package, "protocols.toml"):
-        base = made.get(_filled(table.get("base", ""), words), BLANK)
+def entries_of(package: ModuleType, kind: str) -> dict[str, Any]:
+    """Return what a package has of "PROTOCOLS", "SCORERS" or "VOTES", by name."""
+    made = {entry.name: entry for entry in getattr(package, kind, ())}
+    for table, words in _tables(package, f"{kind.lower()}.toml"):
+        base = made.get(_filled(table.pop("base", ""), words), BLANK)
         words["summary"] = base.summary
-        settings = {key: _filled(value, words) for key, value in table.items()}
-        for key in ("rows", "fields"):
-            if isinstance(settings.get(key), str):
-                settings[key] = _named(package, settings[key])
-        template = {key: value for key, value in settings.items() if key in OF_TEMPLATE}
-        decoding: dict[str, Any] = {
-            key: None if value == "server" else value
-            for key, value in settings.items()
-            if key in OF_DECODING
+        settings: dict[str, Any] = {
+            key: None if value == "server" else _filled(value, words)
+            for key, value in table.items()
         }
-        others = {key: value for key, value in settings.items() if key in OF_PROTOCOL - {"base"}}
-        made[settings["name"]] = replace(
-            base,
-            render=replace(base.render, **template),
-            decoding=replace(base.decoding, **decoding),
-            **others,
-        )
+        for key in OBJECTS & settings.keys():
+            if isinstance(settings[key], str):
+                name, _, language = settings[key].partition(".")
+                found = getattr(package, name, None) or getattr(extractions, name)
+                settings[key] = found[language] if language else found
+        own = partial(_of_kind, settings)
+        if kind == "PROTOCOLS":
+            render = replace(base.render, **own(Template))
+            decoding = replace(base.decoding, **own(Decoding))
+            entry = replace(base, render=render, decoding=decoding, **own(Protocol))
+        elif kind == "VOTES":
+            entry = Vote(**own(Vote))
+        elif "function" in settings:
+            entry = library_scorer(
+                **own(Scorer), function=settings["function"], how=settings["how"]
+            )
+        else:
+            entry = Scorer(**own(Scorer))
+        made[entry.name] = entry
     return made
+
+
+def _of_kind(settings: Mapping[str, Any], kind: Any) -> dict[str, Any]:
+    """Return the settings that are fields of a dataclass."""
+    names = [field.name for field in fields(kind)]
+    return {name: settings[name] for name in names if name in settings}
 
 
 def _tables(package: ModuleType, name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -140,11 +147,6 @@ def _filled(value: Any, words: dict[str, Any]) -> Any:
     return value
 
 
-def _named(package: ModuleType, name: str) -> Any:
-    """Return an object of a harness's package, or of `extractions`."""
-    return getattr(package, name, None) or getattr(extractions, name)
-
-
 # Names
 
 WHOLE = ("name", "form", "dataset")  # settings of a protocol without a base
@@ -167,25 +169,6 @@ def _package_names() -> tuple[str, ...]:
 
 def _import_package(name: str) -> ModuleType:
     return importlib.import_module(f"{protocols_package.__name__}.{name}")
-
-
-@cache
-def entries_of(package: ModuleType, kind: str) -> dict[str, Any]:
-    """Return what a package has of "PROTOCOLS", "SCORERS" or "VOTES", by name."""
-    if kind == "PROTOCOLS":
-        return protocols_of(package)
-    made = {entry.name: entry for entry in getattr(package, kind, ())}
-    for table, words in _tables(package, f"{kind.lower()}.toml"):
-        known = OF_VOTE if kind == "VOTES" else OF_SCORER
-        settings = {key: _filled(value, words) for key, value in table.items() if key in known}
-        for key in settings.keys() & {"reference", "extract", "compare", "ballot"}:
-            name, _, language = settings[key].partition(".")
-            found = _named(package, name)
-            settings[key] = found[language] if language else found
-        make: Callable[..., Scorer | Vote] = Vote if kind == "VOTES" else Scorer
-        make = library_scorer if "function" in settings else make
-        made[settings["name"]] = make(**settings)
-    return made
 
 
 @cache
@@ -284,15 +267,10 @@ def get_protocol(name: str) -> Protocol:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{name!r} is not TOML: {error}") from None
         return protocol_from(settings, name, path.stem, path.parent)
-    spec = importlib.util.spec_from_file_location(f"gradeschool_own_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{str(path)!r} cannot be run as Python")
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        own = runpy.run_path(str(path)).get(attribute)
     except Exception as error:
         raise InputError(f"{str(path)!r} raises {type(error).__name__}: {error}") from error
-    own = getattr(module, attribute, None)
     if not isinstance(own, Protocol):
         raise InputError(f"{name!r} is {clip(repr(own))}; name an object of the type Protocol")
     return own
