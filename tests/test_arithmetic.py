@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.arithmetic import first_slip, slips
+from gradeschool.arithmetic import first_slip
 from gradeschool.calculator import (
     DEEPEST,
     EXACT,
@@ -102,10 +102,9 @@ def test_a_whole_sum_or_product_is_a_slip_exactly_when_it_is_false(
 
 
 @given(st.text(alphabet="0123456789.,+-*/x×÷()=$% \n\\{}abc<>", max_size=80))
-def test_no_text_makes_it_raise_and_slips_stand_where_they_say(text: str) -> None:
-    for slip in slips(text):
-        assert text[slip.start : slip.end] == slip.text
-        assert "=" in slip.text
+def test_no_text_makes_it_raise_and_a_slip_stands_where_it_says(text: str) -> None:
+    slip = first_slip(text)
+    assert slip is None or (text[slip.start : slip.end] == slip.text and "=" in slip.text)
 
 
 def value(expression: str, **options: bool) -> Fraction | None:

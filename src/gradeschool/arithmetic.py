@@ -8,7 +8,6 @@ length of the text.
 """
 
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import chain, pairwise, product
 from typing import NamedTuple
@@ -57,12 +56,7 @@ class Slip(NamedTuple):
 
 
 def first_slip(text: str) -> Slip | None:
-    """Return the first false equation of a text, or None."""
-    return next(slips(text), None)
-
-
-def slips(text: str) -> Iterator[Slip]:
-    """Yield the false equations of a text, in order. Linear in its length; never raises."""
+    """Return the first false equation of a text, or None. Linear in its length; never raises."""
     sides: list[list[Token]] = [[]]
     for match in chain(TOKEN.finditer(text), [None]):
         kind = "stop" if match is None else match.lastgroup or "odd"
@@ -75,8 +69,9 @@ def slips(text: str) -> Iterator[Slip]:
                 left, right = _last_expression(before), _first_expression(after)
                 if left and right and (value := _false(left, right, before + after)) is not None:
                     start, end = left[0].start, right[-1].end
-                    yield Slip(text[start:end], value, start, end)
+                    return Slip(text[start:end], value, start, end)
             sides = [[]]
+    return None
 
 
 def _last_expression(tokens: list[Token]) -> list[Token]:

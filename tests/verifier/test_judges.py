@@ -10,8 +10,7 @@ import pytest
 from aiohttp import web
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.judges import RewardServer
-from gradeschool.verifier.scores import load_scorer
+from gradeschool.verifier.scores import RewardServer, load_scorer
 from tests.support.command import Command
 from tests.support.http_server import serve
 

@@ -1,14 +1,16 @@
-"""Choose the model for `-m PROVIDER/NAME`."""
+"""Choose the model for `-m PROVIDER/NAME`, and ask it outside of a run."""
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gradeschool.errors import InputError
+from gradeschool.completion import Decoding, Prompt
+from gradeschool.errors import InputError, ModelError
 from gradeschool.masking import register_key, shown_address
-from gradeschool.models.base import NO_OPTIONS, Model
+from gradeschool.models.base import NO_OPTIONS, Model, Request
+from gradeschool.problem import Problem
 
 # Provider -> its address, and the environment variables of another address and of the key.
 PROVIDERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
@@ -100,6 +102,45 @@ def choose_model(
     from gradeschool.models.endpoint import Endpoint
 
     return Endpoint(*find_server(spec), seconds, options, calculator)
+
+
+def ask_model(
+    spec: str,
+    prompts: Sequence[tuple[Problem, Prompt]],
+    samples: int,
+    decoding: Decoding,
+    calculator: bool = False,
+) -> list[list[str]]:
+    """Return a model's replies to each prompt; spec: as for `-m`.
+
+    A request that fails is sent again, four times at most. Raises InputError if it still fails.
+    """
+    import asyncio
+
+    model = choose_model(spec, calculator=calculator)
+    turns = asyncio.Semaphore(model.connections or 16)
+
+    async def ask(number: int, sample: int) -> str:
+        request = Request(*prompts[number], decoding, f"prompt-{number}-{sample}", sample)
+        async with turns:
+            for left in reversed(range(4)):
+                try:
+                    return (await model.complete(request)).text
+                except ModelError as error:
+                    if not left:
+                        words = f"the model {model.name!r} does not answer: {error}"
+                        raise InputError(words) from error
+                    await asyncio.sleep(1)
+        raise AssertionError
+
+    async def ask_all() -> list[list[str]]:
+        async with model:
+            return await asyncio.gather(*(
+                asyncio.gather(*(ask(number, sample) for sample in range(samples)))
+                for number in range(len(prompts))
+            ))  # fmt: skip
+
+    return asyncio.run(ask_all())
 
 
 def find_server(spec: str, compatible: bool = False) -> tuple[str, str, str]:

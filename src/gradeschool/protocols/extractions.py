@@ -400,7 +400,7 @@ def compare_within_a_millionth(value: str, reference: str) -> bool:
 BOX = "\\boxed{"  # it ends at the first brace: \\boxed\{([^}]*)\}
 
 
-def last_plain_box(text: str, reference: str = "") -> Answer | None:
+def extract_critic_box(text: str, reference: str = "") -> Answer | None:
     """Extract the content of the last box, without outer spaces."""
     span, end = None, -1
     while (start := text.find(BOX, end + 1)) >= 0:

@@ -25,14 +25,14 @@ from itertools import islice, product
 from typing import Any, NamedTuple
 
 from gradeschool import calculator
-from gradeschool.calculator import Arithmetic, Token, evaluate_tokens
+from gradeschool.calculator import Arithmetic, evaluate_tokens
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import NO_ERROR
 from gradeschool.errors import InputError
+from gradeschool.models.choose import ask_model
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scoring.candidates import CandidateRun
 from gradeschool.scoring.table import judge
-from gradeschool.verifier.judges import ask_model
 
 ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")
 NUMBER = re.compile(calculator.NUMBER)
@@ -84,9 +84,12 @@ def _read(results: _Results, expression: str) -> list[_Reading]:
     """Return the readings of an expression; raises ValueError if it has none."""
     tokens = calculator.tokenize(expression)
     choices = [_read_number(results, _value(each.text)) for each in tokens if each.kind == "num"]
+    numbers: Iterator[int] = iter(())  # the parser takes each once, in order
+    modular = Arithmetic(lambda _: next(numbers), _combine, _given(Fraction(100)))
     found: dict[_Reading, None] = {}
     for chosen in islice(product(*choices), MOST_READINGS):
-        formula = _compute(tokens, [reading.formula for reading in chosen])
+        numbers = iter([reading.formula for reading in chosen])
+        formula = evaluate_tokens(tokens, modular)
         if formula is not None:
             uses = Steps().union(*(reading.uses for reading in chosen))
             found[_Reading(formula % PRIME, uses)] = None
@@ -99,14 +102,6 @@ def _read(results: _Results, expression: str) -> list[_Reading]:
 def _given(value: Fraction) -> int:
     """Return the pseudo-random value that replaces a number."""
     return int.from_bytes(hashlib.sha256(str(value).encode()).digest()[:16], "big") % PRIME
-
-
-def _compute(tokens: Sequence[Token], values: Sequence[int]) -> int | None:
-    """Return an expression with its numbers replaced; None if it has no value."""
-    numbers = iter(values)  # the parser takes each number once, in order
-    return evaluate_tokens(
-        tokens, Arithmetic(lambda _: next(numbers), _combine, _given(Fraction(100)))
-    )
 
 
 def _combine(kind: str, left: int, right: int) -> int:
@@ -249,16 +244,14 @@ def label_run(
         reference = None if model else ReferenceSteps(problem)
         known: dict[str, StepLabels] = {}
         for each in candidates:
-            if reference is not None and each.text not in known:
+            if each.text not in known and reference is not None:
                 known[each.text] = label_steps(each.text, problem, reference)
-            elif reference is None:
+            elif each.text not in known:
                 lines = split_steps(each.text)
                 marks = [reached[problem.id, _begun(lines, end)] for end in range(1, len(lines))]
-                wrong = [*marks, each.right, False].index(False)
-                is_right = wrong > len(marks)
-                known[each.text] = StepLabels(
-                    lines, NO_ERROR if is_right else wrong, "" if is_right else NOT_REACHED
-                )
+                marks.append(each.right)
+                wrong = marks.index(False) if False in marks else NO_ERROR
+                known[each.text] = StepLabels(lines, wrong, NOT_REACHED if False in marks else "")
             steps, first_wrong, reason = known[each.text]
             yield {
                 "key": each.key, "problem_id": problem.id, "sample": each.sample,

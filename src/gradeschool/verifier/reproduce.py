@@ -394,9 +394,17 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
                     pid, status, usage = os.wait4(process.pid, os.WNOHANG)
                     if not pid:
                         continue
-                    process.returncode = os.waitstatus_to_exitcode(status)
+                    process.returncode = ended = os.waitstatus_to_exitcode(status)
                     del running[output]
-                    _check_ended(output, process.returncode, folder)
+                    if ended in (INTERRUPTED, -signal.SIGINT):
+                        raise KeyboardInterrupt
+                    if ended:
+                        log = _stage_file(folder, output, "log")
+                        raise StageError(
+                            f"the stage {output!r} ended with status {ended}: "
+                            f"{log.read_text('utf-8', 'replace')[-TAIL:].strip()}\n(full output: "
+                            f"{str(log)!r}); the same command continues from there"
+                        )
                     cpu = usage.ru_utime + usage.ru_stime
                     fields = {"digest": codes[output], "cpu_seconds": cpu}
                     write_json(_stage_file(folder, output, "json"), fields)
@@ -433,15 +441,3 @@ def _begin(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
         )
         out.close()
     return process
-
-
-def _check_ended(output: str, status: int, folder: Path) -> None:
-    if status in (INTERRUPTED, -signal.SIGINT):
-        raise KeyboardInterrupt
-    if status:
-        log = _stage_file(folder, output, "log")
-        raise StageError(
-            f"the stage {output!r} ended with status {status}: "
-            f"{log.read_text('utf-8', 'replace')[-TAIL:].strip()}\n(full output: {str(log)!r}); "
-            "the same command continues from there"
-        )

@@ -24,7 +24,7 @@ from gradeschool.formats.own_run import manifest_of, stored_completions
 from gradeschool.formats.tables import read_rows
 from gradeschool.formats.values import mapping
 from gradeschool.percentages import count
-from gradeschool.protocols.extractions import last_plain_box, parse_index
+from gradeschool.protocols.extractions import extract_critic_box, parse_index
 from gradeschool.scoring.statistics import bootstrap
 from gradeschool.verifier.data import QuestionSolution, encode_pairs, step_ends
 from gradeschool.verifier.rank import auc
@@ -311,7 +311,7 @@ def majority(critiques: Iterable[str]) -> int | None:
 
     Boxes vote as strings, and the first wins a tie; critiques without a box do not vote.
     """
-    boxes = Counter(box.value for text in critiques if (box := last_plain_box(text)) is not None)
+    boxes = Counter(box.value for box in map(extract_critic_box, critiques) if box is not None)
     return parse_index(boxes.most_common(1)[0][0]) if boxes else None
 
 

@@ -28,7 +28,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partialmethod
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -78,6 +78,9 @@ class Chance:
         return self.sample(options, len(options))
 
 
+OPERATORS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv
+}  # fmt: skip
 SUM, PRODUCT, ATOM = 1, 2, 3  # how tightly the operators of a written expression bind
 # A leaf is (role,); an inner node is (operator, left, right).
 Tree = tuple[Any, ...]
@@ -98,19 +101,9 @@ class Quantity:
     rank: int = ATOM
     spoken: str = ""
 
-    def __add__(self, other: Quantity) -> Quantity:
-        return self._join("+", other, self.value + other.value)
-
-    def __sub__(self, other: Quantity) -> Quantity:
-        return self._join("-", other, self.value - other.value)
-
-    def __mul__(self, other: Quantity) -> Quantity:
-        return self._join("*", other, self.value * other.value)
-
-    def __truediv__(self, other: Quantity) -> Quantity:
-        return self._join("/", other, self.value / other.value)
-
-    def _join(self, sign: str, other: Quantity, value: Fraction) -> Quantity:
+    def join(self, sign: str, other: Quantity) -> Quantity:
+        """Return the expression of two quantities."""
+        value = OPERATORS[sign](self.value, other.value)
         rank = SUM if sign in "+-" else PRODUCT
         first = self.written if self.rank >= rank else f"({self.written})"
         closed = other.rank > rank or (other.rank == rank and sign in "+*")
@@ -118,6 +111,9 @@ class Quantity:
         money = self.money and not other.money if sign == "/" else self.money or other.money
         tree = (sign, self.tree, other.tree)
         return Quantity(value, f"{first}{sign}{second}", tree, money, rank)
+
+    __add__, __sub__ = partialmethod(join, "+"), partialmethod(join, "-")
+    __mul__, __truediv__ = partialmethod(join, "*"), partialmethod(join, "/")
 
     @property
     def shown(self) -> str:
@@ -215,9 +211,6 @@ DRAW = re.compile(
     r"(?:<(?P<most>\d+))?(?P<words>w?)(?P<divides>\|?) (?P<role>.+)"
 )
 FORMULA = re.compile(r"\{=([^}]+)\}")
-OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv
-}  # fmt: skip
 START = re.compile(r"(^|[.?] )([a-z]|[0-9]+ )")
 Wordings = tuple[str, ...]
 FIELD = re.compile(r"\{([^{}]+)\}")
@@ -509,7 +502,7 @@ class Story:
             ]
             result: Quantity = terms[0]
             for sign, term in zip(terms[1::2], terms[2::2], strict=True):
-                result = OPERATORS[sign](result, term)
+                result = result.join(sign, term)
             values["it"] = self.step(f"{before}{{=}}{after}", result, **values)
         return cast(Quantity, values["it"])
 
