@@ -18,6 +18,7 @@ from gradeschool.latex import (
     number_or_percentage,
     plain_symbols,
     replaced,
+    right_side,
     slash_as_fraction,
     unwrapped,
     without_unit,
@@ -148,10 +149,7 @@ def strip_string(string: str) -> str:
     text = _without_units(without_unit(replaced(text, BEFORE_UNITS)))
     text = unwrapped(word_number(replaced(text, SIGNS)), "\\text{")
     text = plain_symbols(replaced(text, AFTER_UNITS), LAST, _without_zeros)
-    sides = text.split("=")
-    if len(sides) == 2 and len(sides[0]) <= 2:
-        text = sides[1]
-    text = SQUARE_ROOT.sub(r"\\sqrt{\1}", text).replace(" ", "")
+    text = SQUARE_ROOT.sub(r"\\sqrt{\1}", right_side(text)).replace(" ", "")
     return slash_as_fraction(braced_fractions(text), roots=True)
 
 
