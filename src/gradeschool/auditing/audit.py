@@ -18,8 +18,7 @@ from gradeschool.auditing import cases
 from gradeschool.auditing.cases import GOLD, LONG, HostileText
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.scorer import Scorer
-from gradeschool.scoring.own_scorer import is_gold
-from gradeschool.user_function import BEFORE, Call, CallResult, UserFunction
+from gradeschool.user_function import BEFORE, Call, CallResult, UserFunction, is_gold
 
 THRESHOLD = 0.5
 ENOUGH = 0.75  # the share of plain golds to accept for a format to count as read

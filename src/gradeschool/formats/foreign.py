@@ -106,8 +106,14 @@ def recorded(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def messages_prompt(value: object) -> Prompt | None:
-    """Return the prompt in a JSON list of {"role", "content"}, None for any other value."""
+def read_prompt(value: object) -> Prompt | None:
+    """Return a prompt: a text, or the messages of a chat, also as JSON text; None for neither."""
+    if isinstance(value, str):
+        try:
+            messages = read_prompt(json.loads(value)) if value.startswith("[") else None
+        except (ValueError, RecursionError):
+            messages = None
+        return messages or Prompt(text=value)
     if not isinstance(value, list) or not value:
         return None
     turns = []
@@ -312,7 +318,7 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
     filters: list[str] = []
     for row in read_rows(path):
         prompt, options = request_arguments(row.fields.get("arguments"))
-        requests[row.number] = RecordedRequest(prompt_of(prompt))
+        requests[row.number] = RecordedRequest(read_prompt(prompt))
         generation = generation or options
         filters.append(str(row.fields.get("filter")))
     task = path.stem.removeprefix("samples_").rpartition("_")[0]
@@ -340,17 +346,6 @@ def request_arguments(value: object) -> tuple[object, Mapping[str, Any]]:
         return prompt, mapping(options)
     arguments = mapping(mapping(value).get("gen_args_0"))
     return arguments.get("arg_0"), mapping(arguments.get("arg_1"))
-
-
-def prompt_of(argument: object) -> Prompt | None:
-    """Return a prompt: a text, or the messages of a chat, which are stored as JSON text."""
-    if not isinstance(argument, str):
-        return messages_prompt(argument)
-    try:
-        messages = messages_prompt(json.loads(argument)) if argument.startswith("[") else None
-    except (ValueError, RecursionError):
-        messages = None
-    return messages or Prompt(text=argument)
 
 
 def _run_settings(results: Mapping[str, Any], task: str) -> dict[str, Any]:
@@ -506,7 +501,7 @@ def inspect_settings(path: Path) -> RecordedSettings:
             turns = turns if isinstance(turns, list) else []
             is_answered = bool(turns) and mapping(turns[-1]).get("role") == "assistant"
             tokens = mapping(mapping(sample.get("output")).get("usage")).get("input_tokens")
-            prompt = messages_prompt(turns[:-1] if is_answered else turns)
+            prompt = read_prompt(turns[:-1] if is_answered else turns)
             size += sum(len(each.content) for each in prompt.messages) if prompt else 0
             if size > LARGEST_LOG:
                 raise InputError(f"the prompts in {str(path)!r} have more than {size} characters")

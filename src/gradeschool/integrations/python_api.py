@@ -162,7 +162,7 @@ def score(
     texts: the completions, texts or messages; or, without golds, the path of a run folder or sample
     file with one run. golds: one for each text: a number, a solution ("... #### 18"), a GSM8K row
     or a Problem; texts with the same Problem are its samples. scorer: one or several names or
-    functions of your own (`scoring.own_scorer`); the first is the headline. dataset: of a file, as
+    functions of your own (`own_scorer`); the first is the headline. dataset: of a file, as
     for `gradeschool score -d`. Raises InputError if texts and golds differ in number, a gold cannot
     be read or a function cannot be called, UnknownNameError and MissingExtraError for a scorer.
     """
@@ -290,7 +290,7 @@ def evaluate(
     assistant message is to be continued) or the text of another protocol, and returns a text.
     protocol, dataset, limit, samples: as the options of that command; the protocol may be an
     object, such as one of `Protocol.with_changes`. scorers: in place of the protocol's, the
-    headline first; names, or functions of your own (`scoring.own_scorer`). name: a function's name;
+    headline first; names, or functions of your own (`own_scorer`). name: a function's name;
     together with the prompt it identifies stored completions. output: a run folder to keep, which
     is resumed where it stopped; by default the folder is deleted with the result. progress: show
     progress on stderr. options: the other fields of `runs.job.Job`, such as temperature, stop,

@@ -302,7 +302,7 @@ def check_stops(protocol: Protocol, headline: Scorer) -> None:
 
     It is tried on the usual forms of an answer; a function of one's own is not called for it.
     """
-    from gradeschool.scoring.own_scorer import OWN_FUNCTION
+    from gradeschool.user_function import OWN_FUNCTION
 
     if headline.summary == OWN_FUNCTION:
         return

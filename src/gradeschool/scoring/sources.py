@@ -56,27 +56,27 @@ UNUSABLE = "cannot be used"
 Warn = Callable[[str], None]
 
 
+@dataclass
 class Source:
     """One table of completions, opened: how it is read is known, and its dataset is loaded.
 
-    name: as the user gave it. path: without "#RUN". parts: its files in order. run: the run of rows
-    that name none. only: the one selected run, "" for all. options: for this file. warn: called
-    with sentences on how it is read. checks: over all samples, concluded after the last batch.
+    name: as the user gave it. path: without "#RUN". only: the one selected run, "" for all. parts:
+    its files in order. run: the run of rows that name none. options: for this file. file: the first
+    one, opened. warn: called with sentences on how it is read. checks: over all samples, concluded
+    after the last batch.
     """
 
-    def __init__(self, name: str, options: ReadOptions, warn: Warn) -> None:
-        """Open the first file. Raises InputError if it is not certain how to read it."""
-        self.name = name
-        self.options = options
-        self.warn = warn
-        self.dataset = OWN_GOLDS
-        self.matcher = Matcher((), OWN_PROBLEMS, by_id=False)
-        self.checks: Checks | AlikeTexts = AlikeTexts(name)
-        self.path, self.only = split_run(name)
-        path = Path(self.path)
-        self.run = path.parent.resolve().name if _is_pattern(self.path) else default_run_name(path)
-        self.parts = named_files(self.path)
-        self.file = SampleFile(self.parts[0], self.run, options)
+    name: str
+    path: str
+    only: str
+    parts: Sequence[Path]
+    run: str
+    options: ReadOptions
+    file: SampleFile
+    warn: Warn
+    dataset: Dataset = field(init=False)
+    matcher: Matcher = field(init=False)
+    checks: Checks | AlikeTexts = field(init=False)
 
     def match_with(self, dataset: Dataset) -> None:
         """Find out from the first rows how they name the problems of a dataset, and say it.
@@ -86,6 +86,8 @@ class Source:
         """
         file, options, columns = self.file, self.options, self.file.columns
         self.dataset = dataset
+        self.matcher = Matcher(dataset.problems, dataset.name)
+        self.checks = AlikeTexts(self.name)
         recorded = mapping(manifest_of(self.parts[0]).get("dataset"))
         digest = recorded.get("sha256")
         is_same = digest in (None, dataset.sha256) or dataset.name in SOURCES
@@ -99,16 +101,16 @@ class Source:
                 )
             self.warn(f"{said}; its present golds are used, not those of the run")
         if file.kind == OWN:
-            self.matcher = Matcher(dataset.problems, dataset.name)
             return
-        has_questions = any(each.reference.question is not None for each in file.head)
-        has_golds = any(each.reference.gold is not None for each in file.head)
+        references = [each.reference for each in file.head]
+        has_questions = any(each.question is not None for each in references)
+        has_golds = any(each.gold is not None for each in references)
         base = options.id_base
         by_id = (
             options.dataset is not None or base is not None or "dataset" in manifest_of(file.path)
         )
         if base is None and not has_questions and not options.in_order:
-            base = find_id_base(file.head, Matcher(dataset.problems, dataset.name))
+            base = find_id_base(file.head, self.matcher)
             by_id = by_id or base is not None
         if has_questions:
             by_id = not has_golds
@@ -188,13 +190,18 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
     """
     sources, datasets = [], []
     for number, name in enumerate(names):
-        source = Source(name, options.for_file(number, len(names)), warn)
-        dataset = options.dataset or dataset_of(source.parts[0]) or DEFAULT_DATASET
-        if not (options.dataset or is_here(dataset)):
-            usable = [each.reference for each in source.file.head if not each.fault]
+        own = options.for_file(number, len(names))
+        path, only = split_run(name)
+        place = Path(path)
+        run = place.parent.resolve().name if _is_pattern(path) else default_run_name(place)
+        parts = named_files(path)
+        file = SampleFile(parts[0], run, own)
+        dataset = own.dataset or dataset_of(parts[0]) or DEFAULT_DATASET
+        if not (own.dataset or is_here(dataset)):
+            usable = [each.reference for each in file.head if not each.fault]
             if usable and all(reference.gold is not None for reference in usable):
                 dataset = ""  # no dataset is needed, and none is fetched
-        sources.append(source)
+        sources.append(Source(name, path, only, parts, run, own, file, warn))
         datasets.append(dataset)
     loaded = {"": OWN_GOLDS}
     # Those that are here first: a wrong name fails before a fetch.
@@ -212,7 +219,7 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
 def check_sources(names: Sequence[str], options: ReadOptions) -> None:
     """Raise InputError for a table that cannot be read, before slower preparations."""
     for number, name in enumerate(names):
-        Source(name, options.for_file(number, len(names)), lambda message: None)
+        SampleFile(named_files(split_run(name)[0])[0], None, options.for_file(number, len(names)))
 
 
 # Names of files

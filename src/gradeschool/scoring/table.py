@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import repeat
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -81,7 +80,7 @@ def usable_scorer(scorer: str | Callable[..., Any]) -> Scorer:
     except UnknownNameError:
         from importlib.metadata import entry_points
 
-        from gradeschool.scoring.own_scorer import own_scorer
+        from gradeschool.user_function import own_scorer
 
         if not isinstance(scorer, str) or ":" in scorer:
             return own_scorer(scorer)
@@ -122,11 +121,11 @@ def judge(
     text: the text, or the messages of a chat, of which the last of the assistant is read. gold: the
     number ("18", 18, "1,250"), the whole reference solution ("... #### 18"), a GSM8K row, whose
     question helps to tell units apart, or a Problem. scorer: a name from `gradeschool protocols
-    list`, or a function of your own (`scoring.own_scorer`). Raises UnknownNameError for another
+    list`, or a function of your own (`own_scorer`). Raises UnknownNameError for another
     name, MissingExtraError if its library is not installed, and InputError for an unusable gold,
     scorer or completion; never raises because of the content of a text.
     """
-    given = text if isinstance(text, str) else text_of(text)
+    given = text_of(text)
     if given is None:
         raise InputError(f"the completion is a {type(text).__name__}: {clip(repr(text))}; give its "
                          "text, a str, or messages with one of the assistant")  # fmt: skip
@@ -205,8 +204,8 @@ class ScorerSet:
         """
         rows: list[bytes] = []
         for start in range(0, len(pairs), BATCH):
-            texts, golds = [], []
-            for text, problem in pairs[start : start + BATCH]:
+            texts, golds, batch = [], [], pairs[start : start + BATCH]
+            for text, problem in batch:
                 texts.append(text)
                 known, references = self._references.get(problem.id, (None, ()))
                 if known is not problem and known != problem:
@@ -239,26 +238,14 @@ class ScorerSet:
                             else WRONG
                             for answer, reference in zip(answers, column, strict=True)
                         ])  # fmt: skip
-                    except ScorerFailure:  # for one of the texts: then score each separately
-                        outcomes = bytes(map(_outcome, repeat(extract), repeat(compare), texts,
-                                             column))  # fmt: skip
+                    except ScorerFailure:  # for one of the texts: then judge each separately
+                        judge = self.scorers[scorers[0]].judge
+                        outcomes = bytes([OUTCOMES.index(judge(*pair).outcome) for pair in batch])
                     for scorer in scorers:
                         columns[scorer] = outcomes
             joined = b"".join(columns)
             rows += [joined[index :: len(texts)] for index in range(len(texts))]
         return rows
-
-
-def _outcome(extract: Any, compare: Any, text: str, reference: str | None) -> int:
-    if reference is None:  # the gold cannot be read
-        return ERROR
-    try:
-        answer = extract(text, reference)
-        if answer is None:
-            return NO_ANSWER
-        return CORRECT if compare(answer.value, reference) else WRONG
-    except ScorerFailure:
-        return ERROR
 
 
 @lru_cache(1)
