@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from gradeschool import Problem, all_scorers, load_gsm8k
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.quantities import canonical_gold, same_answer, same_value
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome
 
 DATA = Path(os.environ.get("GRADESCHOOL_DATA") or "../shared/data")
 LABELS = Path(__file__).parent.parent / "tests" / "answers"

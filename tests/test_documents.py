@@ -25,7 +25,7 @@ from gradeschool import (
 )
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.prompts import CHAT_SYSTEM
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome
 
 Problems = Sequence[Problem]
 NATALIA = (

@@ -8,8 +8,8 @@ import pytest
 from gradeschool import all_scorers, get_scorer, judge
 from gradeschool.errors import MissingExtraError
 from gradeschool.protocols import registry
+from gradeschool.scorer import Outcome
 from gradeschool.scoring.table import choose_scorers
-from gradeschool.verdict import Outcome
 from tests.peers.views import missing_extra
 from tests.support.command import Command
 from tests.support.outcomes import judge_against, outcomes_of

@@ -14,10 +14,9 @@ from gradeschool.problem import Problem, several_golds
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
-from gradeschool.scorer import Scorer, ScorerFailure, verbatim
+from gradeschool.scorer import Answer, Outcome, Scorer, ScorerFailure, verbatim
 from gradeschool.scoring.at_k import score_vote
 from gradeschool.scoring.sources import Run
-from gradeschool.verdict import Answer, Outcome
 from tests.support.command import Command
 from tests.support.files import jsonl
 

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from gradeschool.protocol import Protocol
     from gradeschool.protocols.openai import extract_answer, is_correct
     from gradeschool.protocols.registry import all_protocols, all_scorers, get_protocol, get_scorer
-    from gradeschool.scorer import Scorer
+    from gradeschool.scorer import Answer, Outcome, Scorer, Verdict
     from gradeschool.scoring.table import judge
-    from gradeschool.verdict import Answer, Outcome, Verdict
 
 __version__ = "0.1.0"
 __all__ = [
@@ -56,9 +55,8 @@ _HOMES = {
     "protocol": "Protocol",
     "protocols.openai": "extract_answer is_correct",
     "protocols.registry": "all_protocols all_scorers get_protocol get_scorer",
-    "scorer": "Scorer",
+    "scorer": "Answer Outcome Scorer Verdict",
     "scoring.table": "judge",
-    "verdict": "Answer Outcome Verdict",
 }
 
 

@@ -26,8 +26,7 @@ from gradeschool import worker
 from gradeschool.answers.quantities import WORD_NUMBER, same_answer
 from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
-from gradeschool.scorer import LibraryAnswer, ReturnedScore, Scorer, ScorerFailure
-from gradeschool.verdict import Answer
+from gradeschool.scorer import Answer, LibraryAnswer, ReturnedScore, Scorer, ScorerFailure
 from gradeschool.worker import FOREIGN_LINE, Child, Raised, WorkerFailure, attempt
 
 WALL_SECONDS = 20.0  # for a call that waits without computing

@@ -20,7 +20,7 @@ from gradeschool.answers import extractor
 from gradeschool.answers.extractor import Confidence, extract_final_answer
 from gradeschool.answers.quantities import same_answer, same_value
 from gradeschool.answers.regions import parse_marks, thinking_spans
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome
 
 SCORER = "gradeschool/reader"
 INVENTED, TEXTS = (Path(__file__).with_name(f"{name}.jsonl") for name in ("invented", "texts"))

@@ -11,7 +11,7 @@ from gradeschool import judge
 from gradeschool.answers.golds import read_gold
 from gradeschool.errors import InputError
 from gradeschool.integrations.rewards import Grader
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 READ = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome
 from tests.support.command import Command, CommandResult
 
 SCORERS = ("--scorer", "openai/2021", "--scorer", "multi-pattern", "-d", "sample")

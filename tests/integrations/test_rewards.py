@@ -13,7 +13,7 @@ from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.integrations import verl
 from gradeschool.integrations.rewards import LONGEST, Grader, Reward, _unreadable
 from gradeschool.integrations.trl import reward
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome
 
 GRADER = Grader()
 ANYTHING = st.recursive(

@@ -7,8 +7,7 @@ import re
 from typing import NamedTuple
 
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Answer, Outcome
+from gradeschool.scorer import Answer, Outcome, Scorer
 
 # How scorers of these names write "no answer found"; the empty string says it too.
 NOTHING = re.compile(

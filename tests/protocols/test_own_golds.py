@@ -10,8 +10,7 @@ import pytest
 from gradeschool import Problem, all_protocols, get_scorer
 from gradeschool.prompts import rationale
 from gradeschool.protocols import MGSM as LANGUAGES
-from gradeschool.scorer import ScorerFailure
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome, ScorerFailure
 from tests.peers.views import missing_extra
 from tests.support.outcomes import outcomes_of
 

@@ -4,8 +4,7 @@ import pytest
 
 from gradeschool import Problem, get_scorer
 from gradeschool.protocols.gradeschool import gold_and_question
-from gradeschool.scorer import ScorerFailure
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome, ScorerFailure
 
 UNANSWERABLE = Problem.from_gold("None")
 

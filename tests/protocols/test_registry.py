@@ -33,7 +33,7 @@ from gradeschool.protocols.registry import (
     get_vote,
     packages,
 )
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome
 from tests.peers.golden import NAME, PACKAGES, REPOSITORY, golden_cases, package_folders
 from tests.peers.views import View, missing_extra, view
 from tests.support.command import run_script

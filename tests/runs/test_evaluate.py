@@ -17,8 +17,8 @@ from gradeschool import Problem
 from gradeschool.errors import InputError
 from gradeschool.models.doctor import QUESTION
 from gradeschool.runs.evaluate import is_narrow, look_at, look_sizes, outcome_of_reply
+from gradeschool.scorer import Outcome
 from gradeschool.scoring.table import CORRECT, WRONG
-from gradeschool.verdict import Outcome
 from tests.support.command import Command
 from tests.support.counting_proxy import counting_proxy, read_log
 from tests.support.http_server import serve

@@ -9,7 +9,7 @@ import pytest
 
 from gradeschool import Problem, judge
 from gradeschool.errors import InputError
-from gradeschool.verdict import Answer, Outcome, Verdict
+from gradeschool.scorer import Answer, Outcome, Verdict
 from tests.support.scorers import by_number, by_solution, in_words, last_word, of_trl
 
 ROW = {"question": "How many minutes does she need?", "answer": "2*60=120\n#### 120"}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gradeschool import Problem, judge
+from gradeschool.scorer import Outcome
 from gradeschool.scoring.causes import explain_verdict, read_text
-from gradeschool.verdict import Outcome
 from tests.support.command import Command
 from tests.support.files import jsonl
 

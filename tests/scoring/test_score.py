@@ -21,13 +21,12 @@ from gradeschool.formats.samples import UNNUMBERED, ReadOptions, Sample
 from gradeschool.formats.tables import read_rows
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_scorer
-from gradeschool.scorer import Scorer, ScorerFailure
+from gradeschool.scorer import Answer, Outcome, Scorer, ScorerFailure
 from gradeschool.scoring import score
 from gradeschool.scoring.score import RunScore, ScorerResult, score_run, score_sources
 from gradeschool.scoring.sources import Numbering, Run, load_runs, open_sources
 from gradeschool.scoring.statistics import clustered_wilson, wilson
 from gradeschool.scoring.table import ScoredTable, ScorerSet, choose_scorers
-from gradeschool.verdict import Answer, Outcome
 from tests.support.command import Command
 from tests.support.numbered import PROBLEMS
 from tests.support.real_rows import NAMES, jsonl, real_rows

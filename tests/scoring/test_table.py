@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers
-from gradeschool.scorer import Scorer, verbatim
+from gradeschool.scorer import Answer, Scorer, verbatim
 from gradeschool.scoring.table import OUTCOMES, ScorerSet
-from gradeschool.verdict import Answer
 
 CLOSED = [scorer for scorer in all_scorers().values() if not scorer.extra]
 GOLDS = ["18", "-10", "2,125", "131250", "0"]

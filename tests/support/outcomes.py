@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gradeschool.problem import Problem
-from gradeschool.scorer import Scorer, call_at_once
-from gradeschool.verdict import Outcome, Verdict
+from gradeschool.scorer import Outcome, Scorer, Verdict, call_at_once
 
 ANY_PROBLEM = Problem.from_gold("0")
 

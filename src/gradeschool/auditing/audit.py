@@ -223,7 +223,7 @@ def published_scorer(name: str) -> Callable[[str, str], bool]:
     """Return a built-in scorer as a function of completion and gold, for the child process."""
     from gradeschool.problem import Problem
     from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.verdict import Outcome
+    from gradeschool.scorer import Outcome
 
     scorer = get_usable_scorer(name)
 

@@ -16,8 +16,7 @@ from gradeschool.cli.options import option, switch
 from gradeschool.errors import InputError
 from gradeschool.percentages import accuracy_words, count, percent
 from gradeschool.reports.printable import printable, quoted
-from gradeschool.scorer import clip
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome, clip
 
 if TYPE_CHECKING:
     from rich.console import Console

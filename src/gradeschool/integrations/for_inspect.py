@@ -33,8 +33,7 @@ from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols import registry
 from gradeschool.reports.export import INSPECT, VALUES, inspect_score_fields, inspect_scorer_name
-from gradeschool.scorer import Scorer
-from gradeschool.verdict import Outcome
+from gradeschool.scorer import Outcome, Scorer
 
 __all__ = ["SCORERS", "aime2025", "gsm8k", "numeric_equality"]
 

@@ -24,7 +24,7 @@ from gradeschool.models.base import Model, Reply, Request
 from gradeschool.percentages import aligned
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
-from gradeschool.scorer import DEFAULT_SCORER, Scorer, clip
+from gradeschool.scorer import DEFAULT_SCORER, Scorer, Verdict, clip
 from gradeschool.scoring import compare as comparing
 from gradeschool.scoring.score import RunScore, ScorerResult, score_run
 from gradeschool.scoring.sources import Run, choose_run, load_runs
@@ -38,7 +38,6 @@ from gradeschool.scoring.table import (
     scorer_choices,
     text_of,
 )
-from gradeschool.verdict import Verdict
 
 ModelFunction = Callable[[Any], str] | Callable[[Any], Awaitable[str]]
 

@@ -18,9 +18,8 @@ from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER, call_at_once, clip
+from gradeschool.scorer import DEFAULT_SCORER, Outcome, call_at_once, clip
 from gradeschool.scoring.table import problem_of
-from gradeschool.verdict import Outcome
 
 LOGGER = logging.getLogger("gradeschool")
 # Only the last characters of a longer completion are read: the answer is at the end.

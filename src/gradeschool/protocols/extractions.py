@@ -21,8 +21,7 @@ from gradeschool.answers.search import (
 from gradeschool.problem import MARKER, Problem
 from gradeschool.prompts import draw_rows, rationale
 from gradeschool.protocols import MGSM
-from gradeschool.scorer import ScorerFailure, clip
-from gradeschool.verdict import Answer, make_answer
+from gradeschool.scorer import Answer, ScorerFailure, clip, make_answer
 
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")

@@ -33,12 +33,11 @@ from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_protocols, all_scorers, available, get_scorer
 from gradeschool.reports.report import sent_prompts
-from gradeschool.scorer import DEFAULT_SCORER, Scorer
+from gradeschool.scorer import DEFAULT_SCORER, Outcome, Scorer, Verdict
 from gradeschool.scoring.causes import ExplainedSample, explained_samples, label_changes_for
 from gradeschool.scoring.sources import Run, Warn
 from gradeschool.scoring.statistics import Share, share_of, standard_error
 from gradeschool.scoring.table import ScoredTable, headline_scorer
-from gradeschool.verdict import Outcome, Verdict
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 Files = dict[str, Callable[[BinaryIO], object]]  # by path below the target ("": the target itself)

@@ -33,7 +33,7 @@ from gradeschool.reports.pages import axis_over, fill, render, save_page
 from gradeschool.reports.printable import markdown_text
 from gradeschool.reports.terminal import accuracy_text, difference_in_words, disagrees
 from gradeschool.runs.job import recorded_prompts
-from gradeschool.scorer import Scorer, clip
+from gradeschool.scorer import Answer, Scorer, clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.candidates import sample_key
 from gradeschool.scoring.causes import explained_samples, label_changes_for
@@ -56,7 +56,6 @@ from gradeschool.scoring.table import (
     choose_scorers,
     scorer_for,
 )
-from gradeschool.verdict import Answer
 
 HEADLINE = 0  # the index of the headline scorer among those of a report
 MOST_TOKENS = 5_000  # a longer completion is shown without its values

@@ -29,12 +29,12 @@ from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import PreparedJob, make_manifest, request_key
 from gradeschool.runs.send import Answered, Budget, Dispatcher, estimate, split
 from gradeschool.runs.store import RunStore
+from gradeschool.scorer import Outcome
 from gradeschool.scoring.checks import AlikeTexts
 from gradeschool.scoring.score import RunScore, score_run
 from gradeschool.scoring.sources import Run
 from gradeschool.scoring.statistics import clustered_wilson
 from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, ScorerSet, tally_by_problem
-from gradeschool.verdict import Outcome
 
 if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK

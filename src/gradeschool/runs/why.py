@@ -45,7 +45,7 @@ from gradeschool.formats.values import UNKNOWN, mapping
 from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
 from gradeschool.runs.job import recorded_prompts, recorded_protocol
-from gradeschool.scorer import Scorer
+from gradeschool.scorer import Outcome, Scorer
 from gradeschool.scoring.causes import Side, explained_samples, label_changes_for
 from gradeschool.scoring.checks import length_of_cut_texts
 from gradeschool.scoring.sources import Run
@@ -59,7 +59,6 @@ from gradeschool.scoring.table import (
     nothing_judged,
     tally_by_problem,
 )
-from gradeschool.verdict import Outcome
 
 LEAST_POINTS = 0.05
 NOTABLE = 0.02  # minimum share of completions for a form to be reported

@@ -14,7 +14,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_vote
-from gradeschool.scorer import Vote
+from gradeschool.scorer import Outcome, Vote
 from gradeschool.scoring.sources import Run, load_runs
 from gradeschool.scoring.statistics import (
     Interval,
@@ -24,7 +24,6 @@ from gradeschool.scoring.statistics import (
     wilson_of_mean,
 )
 from gradeschool.scoring.table import ScoredTable
-from gradeschool.verdict import Outcome
 
 
 class Ballot(NamedTuple):

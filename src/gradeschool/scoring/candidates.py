@@ -13,9 +13,9 @@ from gradeschool.errors import InputError
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.percentages import percent
 from gradeschool.problem import Problem
+from gradeschool.scorer import Outcome
 from gradeschool.scoring.sources import Run, Warn, choose_run, choose_runs
 from gradeschool.scoring.table import ScoredTable, scorer_for
-from gradeschool.verdict import Outcome
 
 
 class Candidate(NamedTuple):

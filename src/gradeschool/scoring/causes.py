@@ -27,10 +27,9 @@ from gradeschool.datasets.files import OWN_PROBLEMS
 from gradeschool.datasets.load import LabelChanges, label_changes, load_dataset
 from gradeschool.formats.samples import Sample
 from gradeschool.problem import Problem
-from gradeschool.scorer import ReturnedScore, clip
+from gradeschool.scorer import Outcome, ReturnedScore, Verdict, clip
 from gradeschool.scoring.sources import Run
 from gradeschool.scoring.table import ScoredTable
-from gradeschool.verdict import Outcome, Verdict
 
 
 class Side(StrEnum):

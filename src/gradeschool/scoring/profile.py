@@ -18,6 +18,7 @@ from gradeschool.datasets.files import FRESH
 from gradeschool.errors import InputError
 from gradeschool.percentages import percent, point_bounds, points
 from gradeschool.problem import Problem
+from gradeschool.scorer import Outcome
 from gradeschool.scoring.causes import Side, explained_samples
 from gradeschool.scoring.compare import (
     Comparison,
@@ -29,7 +30,6 @@ from gradeschool.scoring.compare import (
 from gradeschool.scoring.matching import squeeze
 from gradeschool.scoring.statistics import mean_share
 from gradeschool.scoring.table import ScoredTable, Tally
-from gradeschool.verdict import Outcome
 
 WITHOUT_ANSWER = frozenset({
     Failure.NO_RESPONSE, Failure.FILTERED, Failure.UNFINISHED_THINKING, Failure.TRUNCATED,

@@ -22,13 +22,15 @@ from gradeschool.protocols.registry import all_scorers, available, get_usable_sc
 from gradeschool.scorer import (
     DEFAULT_SCORER,
     MARKED_READER,
+    Answer,
+    Outcome,
     Scorer,
     ScorerFailure,
+    Verdict,
     call_at_once,
     clip,
 )
 from gradeschool.scoring.sources import Run
-from gradeschool.verdict import Answer, Outcome, Verdict
 
 # The outcome of one scorer is stored as an index into this.
 OUTCOMES = (Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR)

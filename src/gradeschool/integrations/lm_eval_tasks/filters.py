@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from gradeschool.errors import InputError
 from gradeschool.percentages import count
 from gradeschool.protocols.registry import get_usable_scorer
-from gradeschool.scorer import DEFAULT_SCORER
+from gradeschool.scorer import DEFAULT_SCORER, Outcome, Verdict
 from gradeschool.scoring.table import problem_of
-from gradeschool.verdict import Outcome, Verdict
 
 INVALID = "[invalid]"  # lm-eval's name for no answer
 REMOVED = "#### "  # exact_match removes a gold up to this mark, and nothing without the space

@@ -28,8 +28,7 @@ from gradeschool.latex import (
 )
 from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import last_number
-from gradeschool.scorer import call_library
-from gradeschool.verdict import Answer, make_answer
+from gradeschool.scorer import Answer, call_library, make_answer
 
 HOPE = ("final answer is $", "$. I hope")
 BOX = "boxed{"

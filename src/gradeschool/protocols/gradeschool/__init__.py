@@ -14,8 +14,7 @@ from gradeschool.answers.numbers import answers_match, normalize
 from gradeschool.answers.regions import Marks
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
-from gradeschool.scorer import ScorerFailure, clip
-from gradeschool.verdict import Answer, make_answer
+from gradeschool.scorer import Answer, ScorerFailure, clip, make_answer
 
 # The extractor compiles its patterns for 0.2 s when it is imported: where it is used.
 if TYPE_CHECKING:

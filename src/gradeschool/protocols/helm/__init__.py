@@ -7,7 +7,7 @@ import re
 from gradeschool.answers.search import END, last_match
 from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import LAST_NUMBER
-from gradeschool.verdict import Answer, make_answer
+from gradeschool.scorer import Answer, make_answer
 
 # The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
 NUMBER = re.compile(r"-?[\d,]+(?:.\d+)?")

@@ -21,8 +21,7 @@ from unicodedata import digit, numeric
 
 from gradeschool.answers.search import NO_DIGITS, once_per_text
 from gradeschool.protocols.extractions import Extract
-from gradeschool.scorer import ScorerFailure
-from gradeschool.verdict import Answer, make_answer
+from gradeschool.scorer import Answer, ScorerFailure, make_answer
 
 ESCAPED = re.compile(r"\\([$,£€*_])")
 DROPPED = str.maketrans("", "", "$,£€*_")

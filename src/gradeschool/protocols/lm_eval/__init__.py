@@ -28,7 +28,7 @@ from gradeschool.protocols.extractions import (
     last_number,
     whole_text,
 )
-from gradeschool.verdict import Answer, make_answer
+from gradeschool.scorer import Answer, make_answer
 
 # Tasks in the style of MATH.
 

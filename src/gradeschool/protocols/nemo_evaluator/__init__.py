@@ -12,7 +12,7 @@ from gradeschool.protocols.extractions import (
     gold_without_commas,
     last_number,
 )
-from gradeschool.verdict import Answer
+from gradeschool.scorer import Answer
 
 ANNOUNCED = re.compile(r"(?i)(?:the answer is|answer\s*:)\s*([^\n]+)")
 IGNORED = str.maketrans("", "", ",$% ")

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import first_marked
-from gradeschool.scorer import clip
-from gradeschool.verdict import Answer
+from gradeschool.scorer import Answer, clip
 
 INVALID = "[invalid]"
 MARK = "A: "

@@ -26,8 +26,7 @@ from gradeschool.latex import (
 from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
 from gradeschool.protocols.extractions import COMMA, last_number
-from gradeschool.scorer import ScorerFailure
-from gradeschool.verdict import Answer, make_answer
+from gradeschool.scorer import Answer, ScorerFailure, make_answer
 
 RUN_ON, MARK = "Question:", "The answer is"
 PLAIN_NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")

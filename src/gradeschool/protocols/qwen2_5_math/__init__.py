@@ -24,8 +24,7 @@ from gradeschool.latex import (
     without_unit,
 )
 from gradeschool.problem import MARKER, Problem
-from gradeschool.scorer import ScorerFailure, call_library
-from gradeschool.verdict import Answer
+from gradeschool.scorer import Answer, ScorerFailure, call_library
 
 # Words are read as by `word_to_num` of word2number 1.1 (w2n.py, lines 126-240): words that are not
 # numbers are skipped, so that "she has eighteen dollars" is 18.

@@ -20,7 +20,7 @@ from gradeschool.latex import (
     spaced_box,
 )
 from gradeschool.protocols.extractions import HASH, last_marked
-from gradeschool.verdict import Answer, make_answer
+from gradeschool.scorer import Answer, make_answer
 
 CLIP, BOX_CLIP = 300, 100  # characters at the end: of a number, of a box
 NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
