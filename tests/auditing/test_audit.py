@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from gradeschool import AuditReport, audit, get_scorer
-from gradeschool.auditing.audit import AuditedScorer, AuditFinding, Fault, Question, check_names
+from gradeschool.auditing.audit import AuditedScorer, AuditFinding, Fault, check_names
 from gradeschool.auditing.cases import FORMATS
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.user_function import UserFunction
@@ -251,6 +251,6 @@ def test_json_gives_a_long_completion_by_its_recipe_alone() -> None:
 
 def test_a_function_that_returns_the_answer_is_compared_with_the_gold() -> None:
     asked = AuditedScorer(UserFunction(scorers.last_word), 0.5, lambda *_: None)
-    questions = [Question("it is 18", "18"), Question("it is 19", "18"), Question("", "18")]
+    questions = [("it is 18", "18"), ("it is 19", "18"), ("", "18")]
     assert [asked.accepts(reply) for reply in asked.replies(questions)] == [True, False, False]
     asked.function.stop()

@@ -1,4 +1,4 @@
-"""`gradeschool.evaluate` with names of models, results as tables and reports, and the notebook."""
+"""`gradeschool.evaluate`, `score`, `compare`, `report`, the notebook, the pytest plugin."""
 
 import ast
 import asyncio
@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 import gradeschool
-import gradeschool as package
 from gradeschool import Scores
 from gradeschool.errors import DataError, InputError, ModelError, UnknownNameError
+from gradeschool.models.recorded import SAMPLE_FILE
+from gradeschool.scorer import DEFAULT_SCORER
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
@@ -155,8 +156,6 @@ def test_samples_of_a_problem_and_files_are_scored() -> None:
         "b",
         "b",
     ]
-    from gradeschool.models.recorded import SAMPLE_FILE
-
     recorded = gradeschool.score(f"{SAMPLE_FILE}#handwritten/chat", dataset="sample")
     assert recorded.correct == 43
     with pytest.raises(InputError, match="#handwritten/chat"):
@@ -285,7 +284,7 @@ def test_a_function_gets_the_text_of_a_completion_protocol() -> None:
         prompts.append(prompt)
         return "#### 600"
 
-    scores = package.evaluate(model, "gradeschool/few-shot-cot", "sample", limit=2)
+    scores = gradeschool.evaluate(model, "gradeschool/few-shot-cot", "sample", limit=2)
     assert isinstance(scores, Scores)
     assert (len(scores), scores.correct) == (2, 1)
     assert all(isinstance(prompt, str) for prompt in prompts)
@@ -296,9 +295,9 @@ def test_what_the_function_raises_is_raised() -> None:
         raise ZeroDivisionError("mine")
 
     with pytest.raises(ZeroDivisionError, match="mine"):
-        package.evaluate(broken, dataset="sample", limit=1)
+        gradeschool.evaluate(broken, dataset="sample", limit=1)
     with pytest.raises(InputError, match=r"returned a int: '?3"):
-        package.evaluate(lambda messages: 3, dataset="sample", limit=1)  # type: ignore[arg-type]
+        gradeschool.evaluate(lambda messages: 3, dataset="sample", limit=1)  # type: ignore[arg-type]
 
 
 def test_an_own_protocol_object_is_evaluated_and_recorded(tmp_path: Path) -> None:
@@ -311,7 +310,113 @@ def test_an_own_protocol_object_is_evaluated_and_recorded(tmp_path: Path) -> Non
         seen.append(messages)
         return "#### 1"
 
-    package.evaluate(model, protocol, "sample", limit=2, output=tmp_path / "run")
+    gradeschool.evaluate(model, protocol, "sample", limit=2, output=tmp_path / "run")
     assert seen[0][0] == {"role": "system", "content": "Think."}
     fields = json.loads((tmp_path / "run" / "run.json").read_text())["protocol"]
     assert (fields["base"], fields["changes"]) == ("zero-shot/chat", {"system": "Think."})
+
+
+# Scores of texts
+
+
+TEXTS = ["so\n#### 18", "ANSWER: 711", "no idea"]
+
+
+GOLDS = [18, "11", {"question": "?", "answer": "#### 1"}]
+
+
+def test_score_counts_and_says_why() -> None:
+    scores = gradeschool.score(TEXTS, GOLDS)
+    assert (len(scores), scores.correct, scores.headline.no_answer) == (3, 1, 1)
+    assert scores.accuracy == pytest.approx(1 / 3)
+    assert scores.ci95[0] < 1 / 3 < scores.ci95[1]
+    assert [index for index, _ in scores.misses()] == [1, 2]
+    assert "'711' is not '11'" in scores.misses()[0][1].reason
+    assert [verdict.scorer for verdict in scores.verdicts] == [DEFAULT_SCORER] * 3
+
+
+def test_score_takes_several_scorers_and_equal_golds_are_different_problems() -> None:
+    scores = gradeschool.score(
+        ["#### 1", "1", "#### 1", "2"], ["1"] * 4, ["openai/2021", DEFAULT_SCORER]
+    )
+    assert [item.correct for item in scores.run.scorers] == [2, 3]
+    alone = gradeschool.score(["#### 1", "1", "#### 1", "2"], ["1"] * 4)
+    assert (
+        alone.ci95
+        == gradeschool.score(["#### 1", "1", "#### 1", "2"], [1, "1", "#### 1", 1.0]).ci95
+    )
+
+
+def test_a_result_prints_a_table_and_renders_in_a_notebook() -> None:
+    scores = gradeschool.score(TEXTS, GOLDS, [DEFAULT_SCORER, "inspect/match-numeric@<=0.3.220"])
+    head, *lines = str(scores).splitlines()
+    assert head.split()[:3] == ["scorer", "correct", "accuracy"]
+    assert [line.split()[1] for line in lines] == ["1", "2"]
+    page = scores._repr_html_()
+    assert page.count("<tr>") == 3
+    assert "match-numeric@&lt;=0.3.220" in page
+
+
+def test_misses_have_the_places_of_the_completions(tmp_path: Path) -> None:
+    """A failed sample has no verdict."""
+    answers = [{"completion": "", "error": "429"}, {"completion": "7"}, {"completion": "8"}]
+    rows = [{"question": f"{index}?", "gold": 7, **row} for index, row in enumerate(answers)]
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scores = gradeschool.score(path)
+    assert [index for index, _ in scores.misses()] == [2]
+
+
+@pytest.mark.parametrize(
+    ("texts", "golds", "scorer", "said"),
+    [
+        (["a"], [], DEFAULT_SCORER, "1 texts but 0 golds"),
+        ([], [], DEFAULT_SCORER, "no texts"),
+        ([3], ["1"], DEFAULT_SCORER, "text 0 is a int: '?3"),
+        (["a"], [None], DEFAULT_SCORER, "gold 0: the gold None is missing"),
+        (["a"], [" "], DEFAULT_SCORER, "empty"),
+        (["a"], ["1"], [], "no scorer"),
+        (["a"], ["1"], "openai/2020", "openai/2021"),
+    ],
+)
+def test_score_refuses_what_it_cannot_use(
+    texts: list[str], golds: list[object], scorer: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        gradeschool.score(texts, golds, scorer)
+
+
+def test_compare_takes_results_and_paths() -> None:
+    golds = [str(number) for number in range(20)]
+    texts = [f"#### {gold if int(gold) < 12 else 99}" for gold in golds]
+    first, second = gradeschool.score(golds, golds), gradeschool.score(texts, golds)
+    [comparison] = gradeschool.compare(first, second)
+    assert comparison.n == 20
+    assert comparison.difference == pytest.approx(-0.4)
+    assert repr(comparison).startswith("<run 2 against run 1: -40.00 (")
+    runs = (f"{SAMPLE_FILE}#handwritten/chat", f"{SAMPLE_FILE}#handwritten/cot")
+    [comparison] = gradeschool.compare(*runs, dataset="sample")
+    assert (comparison.n, comparison.run) == (48, "handwritten/cot")
+    with pytest.raises(InputError, match="give another"):
+        gradeschool.compare(first)
+
+
+# The pytest plugin
+
+
+def test_assert_accuracy_returns_the_scores(assert_accuracy: Callable[..., Scores]) -> None:
+    assert assert_accuracy(TEXTS, GOLDS, at_least=0.3).correct == 1
+
+
+def test_assert_accuracy_fails_with_figures_and_reasons(
+    assert_accuracy: Callable[..., Scores],
+) -> None:
+    with pytest.raises(
+        pytest.fail.Exception, match=r"the accuracy is 33.33 %, not 50.00 %"
+    ) as caught:
+        assert_accuracy(TEXTS, GOLDS, at_least=0.5)
+    assert "'711' is not '11'" in str(caught.value)
+    with pytest.raises(pytest.fail.Exception, match=r"lower end of the interval is 6\.15 %"):
+        assert_accuracy(TEXTS, GOLDS, at_least=0.3, confident=True)
+    with pytest.raises(InputError, match="at_least is 90"):
+        assert_accuracy(TEXTS, GOLDS, at_least=90)

@@ -2,7 +2,6 @@
 
 import sys
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -111,10 +110,6 @@ def test_openrlhf_gives_nothing_for_a_query_without_its_prompt() -> None:
     with pytest.warns(UserWarning, match="does not contain its prompt"):
         results = openrlhf.reward_func(["Q: 1?\n#### 18"], ["another prompt"], ["18"])
     assert results["rewards"].tolist() == [0.0]
-
-
-def test_the_file_for_openrlhf_holds_the_function_that_it_looks_for() -> None:
-    assert "def reward_func(" in Path(openrlhf.__file__).read_text("utf-8")
 
 
 @pytest.mark.slow

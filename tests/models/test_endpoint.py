@@ -72,12 +72,8 @@ OPENAI = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' inste
 
 
 def test_a_token_limit_is_renamed_for_a_chat_that_asks_for_it() -> None:
-    async def scenario() -> None:
-        async with model:
-            await model.complete(Request(PROBLEM, CHAT, Decoding(max_tokens=256), "k", 0))
-
     model = Refusing(OPENAI)
-    asyncio.run(scenario())
+    answered(model, Request(PROBLEM, CHAT, Decoding(max_tokens=256), "k", 0))
     assert ["max_tokens" in body for body in model.bodies] == [True, False]
     assert "max_completion_tokens" in model.bodies[1]
 

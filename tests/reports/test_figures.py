@@ -11,7 +11,6 @@ import pytest
 
 from gradeschool.errors import InputError
 from gradeschool.reports.figures import (
-    AccuracyRow,
     Dot,
     Panel,
     draw_accuracies,
@@ -56,10 +55,10 @@ def test_the_same_records_give_the_same_bytes(tmp_path: Path, ending: str) -> No
 
 def test_figures_of_a_run_show_their_numbers() -> None:
     results = [ScorerResult("s", n, 100 - n, 0, 0, n / 100, wilson(n, 100)) for n in (93, 88)]
-    accuracies = [AccuracyRow("a (+2)", results[0], own=True), AccuracyRow("b$x$", results[1])]
+    accuracies = [("a (+2)", results[0], True), ("b$x$", results[1], False)]
     texts = texts_of(lambda canvas: draw_accuracies(accuracies, canvas))
     assert {"93.0", "88.0", "a (+2)", r"b\$x\$"} <= set(texts)
-    failing = [AccuracyRow("c", replace(results[0], accuracy_bounds=Interval(0.25, 0.75)))]
+    failing = [("c", replace(results[0], accuracy_bounds=Interval(0.25, 0.75)), False)]
     assert "25.0–75.0" in texts_of(lambda canvas: draw_accuracies(failing, canvas))
 
 

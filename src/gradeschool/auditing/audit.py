@@ -236,13 +236,7 @@ def published_scorer(name: str) -> Callable[[str, str], bool]:
     return accepts
 
 
-class Question(NamedTuple):
-    """A completion, and the gold to judge it against."""
-
-    completion: str
-    gold: str
-
-
+Question = tuple[str, str]  # a completion, and the gold to judge it against
 NOT_CALLED = CallResult()  # in place of replies of a scorer that hung or ended too often
 
 
@@ -293,7 +287,7 @@ class AuditedScorer:
             self.show(self.questions, max(self.questions, ABOUT), self.hangs)
         if not again:
             for question, reply in fresh.items():
-                if reply is not NOT_CALLED and len(question.completion) < 10_000:
+                if reply is not NOT_CALLED and len(question[0]) < 10_000:
                     self._replies[question, self.call] = reply
         return [fresh[q] if q in fresh else self._replies[q, self.call] for q in questions]
 
@@ -313,7 +307,7 @@ def _read_reply(reply: CallResult, question: Question, returns_text: bool) -> Ca
     if reply.raised.startswith(prefix):
         return reply._replace(raised=reply.raised.removeprefix(prefix))
     if returns_text and (reply.text is not None or reply.shown == "None"):
-        return reply._replace(score=float(bool(reply.text) and is_gold(reply.text, question.gold)))
+        return reply._replace(score=float(bool(reply.text) and is_gold(reply.text, question[1])))
     return reply
 
 
@@ -321,7 +315,7 @@ def _formats_read(scorer: AuditedScorer, name: str) -> tuple[str, ...]:
     """Choose the way of calling that reads the most formats; return their shapes."""
 
     def reads(write: Callable[[str], str]) -> bool:
-        replies = scorer.replies([Question(write(gold), gold) for gold in cases.PROBES])
+        replies = scorer.replies([(write(gold), gold) for gold in cases.PROBES])
         return sum(map(scorer.accepts, replies)) >= ENOUGH * len(cases.PROBES)
 
     tried = []
@@ -330,7 +324,7 @@ def _formats_read(scorer: AuditedScorer, name: str) -> tuple[str, ...]:
         tried.append((tuple(form.shape for form in cases.FORMATS if reads(form.write)), call))
     best, scorer.call = max(tried, key=lambda result: len(result[0]))
     if not best:
-        reply = scorer.reply(Question(cases.HASHES.write(GOLD), GOLD))
+        reply = scorer.reply((cases.HASHES.write(GOLD), GOLD))
         got = f"raises {reply.raised}" if reply.raised else f"gives {reply.shown}"
         advice = "" if reply.raised else ", or --threshold"
         raise InputError(
@@ -367,11 +361,11 @@ def _try_cases(
 ) -> tuple[list[AuditFailure], dict[str, int]]:
     """Return the failures, and the number of cases of each kind that were tried."""
     every, failures, at_threshold = cases.suite(seed), [], 0
-    plain = list(dict.fromkeys(Question(case.base, case.gold) for case in every if case.base))
-    accepted = {(*question,) for question, reply in zip(plain, scorer.replies(plain), strict=True)
+    plain = list(dict.fromkeys((case.base, case.gold) for case in every if case.base))
+    accepted = {question for question, reply in zip(plain, scorer.replies(plain), strict=True)
                 if scorer.accepts(reply)}  # fmt: skip
     judged = cases.due(every, read, accepted)
-    questions = [Question(case.completion, case.gold) for case in judged]
+    questions = [(case.completion, case.gold) for case in judged]
     given = scorer.replies(questions)
     for case, question, reply in zip(judged, questions, given, strict=True):
         kind = case.kind
@@ -412,8 +406,8 @@ def _try_as_trainers_call(
     several completions in a list, each has its own gold and reward.
     """
     write, call = cases.BY_SHAPE[read[0]].write, scorer.call
-    questions = [Question(write(gold), gold) for gold in cases.PROBES]
-    questions.append(Question(write(BEFORE[1]), GOLD))
+    questions = [(write(gold), gold) for gold in cases.PROBES]
+    questions.append((write(BEFORE[1]), GOLD))
     first, failures = scorer.replies(questions), []
     ways = {"in a second thread": call._replace(thread=True)}
     if call.way in ("batch", "chats", "openrlhf"):
@@ -437,9 +431,9 @@ def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[AuditFailure
     slow: set[str] = set()
     for texts in cases.rounds(longest):
         texts = [text for text in texts if text.name not in slow]
-        replies = scorer.replies([Question(text.text, GOLD) for text in texts])
+        replies = scorer.replies([(text.text, GOLD) for text in texts])
         for text, reply in zip(texts, replies, strict=True):
-            if failure := _trouble(Question(text.text, GOLD), reply, text):
+            if failure := _trouble((text.text, GOLD), reply, text):
                 failures.append(failure)
                 slow |= {text.name} if failure.fault is Fault.SLOW else set()
     return failures
@@ -451,22 +445,22 @@ def _trouble(
     """Return a failure that any question may show: an exception, a long wait, an odd value."""
     if reply is NOT_CALLED:
         return None
-    length = len(question.completion)
+    length = len(question[0])
     if reply.hung or reply.seconds > max(SECONDS, SECONDS_PER_CHARACTER * length):
         slow = f"{reply.seconds:.1f} s of computing for {length:,} characters"
-        what = f"stopped: {reply.raised} ({length:,} characters)" if reply.hung else slow
-        kind = hostile.name if hostile else "hang" if reply.hung else "slow"
-        return AuditFailure(Fault.SLOW, kind, what, question, what, hostile=hostile)
-    if reply.raised:
+        got = why = f"stopped: {reply.raised} ({length:,} characters)" if reply.hung else slow
+        usual = "hang" if reply.hung else "slow"
+        fault, kind = Fault.SLOW, hostile.name if hostile else usual
+    elif reply.raised:
         found = EXCEPTION.search(reply.raised)
-        kind = found[1] if found else reply.raised[:60]
+        fault, kind = Fault.CRASH, found[1] if found else reply.raised[:60]
         why, got = "a text must not raise", reply.raised
-        return AuditFailure(Fault.CRASH, kind, why, question, got, hostile=hostile)
-    if reply.score is None:
+    elif reply.score is None:
+        fault, kind, got = Fault.ODD_RETURN, reply.shown[:20], reply.shown
         why = "a verdict is True, False or a finite number"
-        kind = reply.shown[:20]
-        return AuditFailure(Fault.ODD_RETURN, kind, why, question, reply.shown, hostile=hostile)
-    return None
+    else:
+        return None
+    return AuditFailure(fault, kind, why, question, got, hostile=hostile)
 
 
 def _findings(
@@ -507,7 +501,7 @@ def _with_fewer_units(failure: AuditFailure, scorer: AuditedScorer) -> AuditFail
     for power in range(text.times.bit_length()):
         for after in dict.fromkeys(("", text.after)):
             shorter = text._replace(times=1 << power, after=after)
-            question = Question(shorter.text, GOLD)
+            question = (shorter.text, GOLD)
             other = _trouble(question, scorer.reply(question), shorter)
             if other and other[:2] == failure[:2]:
                 return other

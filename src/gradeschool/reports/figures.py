@@ -19,11 +19,11 @@ from gradeschool.scoring.statistics import Interval
 
 
 class Dot(NamedTuple):
-    """A share (0..1) at x; `interval` is its 95 % interval or None."""
+    """A share (0..1) at x, with its 95 % interval."""
 
     x: float
     share: float
-    interval: Interval | None = None
+    interval: Interval
 
 
 class Panel(NamedTuple):
@@ -131,10 +131,10 @@ def draw_curves(panels: Sequence[Panel], path: Path) -> int:
             ax.grid(axis="y")
             for name, dots in panel.series.items():
                 colour, marker, dash = STYLES[names.index(name) % len(STYLES)]
-                spans = [(dot.x, *dot.interval) for dot in dots if dot.interval is not None]
+                spans = [(dot.x, *dot.interval) for dot in dots]
                 if len(spans) == 1:
                     ax.vlines(*spans[0], color=colour, linewidth=1.0)
-                elif spans:
+                else:
                     band = zip(*spans, strict=True)
                     ax.fill_between(*band, color=colour, alpha=0.16, linewidth=0)
                 [lines[name]] = ax.plot(
@@ -164,19 +164,14 @@ def tick_label(x: float) -> str:
     return next(f"{x / unit:,.4g}{letter}" for least, unit, letter in sizes if abs(x) >= least)
 
 
-class AccuracyRow(NamedTuple):
-    """A row of a figure of accuracies; own: that of the headline scorer, which is marked."""
+def draw_accuracies(rows: Sequence[tuple[str, ScorerResult, bool]], canvas: Any) -> None:
+    """Draw a dot and its interval for every row, the first on top.
 
-    name: str
-    result: ScorerResult
-    own: bool = False
-
-
-def draw_accuracies(rows: Sequence[AccuracyRow], canvas: Any) -> None:
-    """Draw a dot and its interval for every row, the first on top."""
+    rows: a name, a result, and whether it is that of the headline scorer, which is marked.
+    """
     ax = canvas.subplots()
     places = range(len(rows) - 1, -1, -1)
-    ax.set_yticks(places, [plain(row.name, 50) for row in rows], fontsize=7)
+    ax.set_yticks(places, [plain(name, 50) for name, *_ in rows], fontsize=7)
     ax.tick_params(axis="y", length=0)
     for place, (_, result, own) in zip(places, rows, strict=True):
         colour, marker = (BLUE, "D") if own else (INK, "o")
@@ -204,23 +199,23 @@ def write_figures(runs: Sequence[Judged], folder: Path) -> list[Path]:
     """
     with writing_output(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    accuracies: dict[str, list[AccuracyRow]] = {}
+    accuracies: dict[str, list[tuple[str, ScorerResult, bool]]] = {}
     curves: dict[str, dict[str, list[Dot]]] = {"maj@k": {}, "pass@k": {}}
     for index, judged in enumerate(runs):
         prefix = "" if len(runs) == 1 else f"{index + 1}-{slug(judged.name)}-"
         accuracies[f"{prefix}scorers"] = [
-            AccuracyRow(f"{clip(each.names[0], 44)}"
-                        f"{f' (+{len(each.names) - 1})' if len(each.names) > 1 else ''}",
-                        each.result, each.own)
+            (f"{clip(each.names[0], 44)}"
+             f"{f' (+{len(each.names) - 1})' if len(each.names) > 1 else ''}",
+             each.result, each.own)
             for each in scorer_groups(judged)
             if each.result.judged and (each.own or each.finds)
         ]  # fmt: skip
         if judged.samples()[1] > 1 and (points := curve(ballots_by_problem(judged.headline))):
             curves["maj@k"][judged.name] = [Dot(at.k, at.maj, at.maj_ci95) for at in points]
             curves["pass@k"][judged.name] = [Dot(at.k, at.pass_any, at.pass_ci95) for at in points]
-    results = [AccuracyRow(judged.name, judged.result) for judged in runs if judged.result.judged]
+    results = [(judged.name, judged.result, False) for judged in runs if judged.result.judged]
     if len(runs) > 1:
-        accuracies["runs"] = sorted(results, key=lambda row: (-row.result.accuracy, row.name))
+        accuracies["runs"] = sorted(results, key=lambda row: (-row[1].accuracy, row[0]))
     panels = [Panel(series, "Samples k", title=name) for name, series in curves.items() if series]
     if len(curves["maj@k"]) == 1:  # of one run: both in one panel
         panels = [Panel({name: dots for name, series in curves.items() for dots in series.values()},

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Console, OverflowMethod
+from rich.console import Console
 from rich.table import Table
 
 from gradeschool.answers.regions import FORM_NAMES
@@ -179,8 +179,8 @@ def simple_table(
     for name in texts:
         table.add_column(name, overflow="fold")
     for name in numbers:
-        overflow: OverflowMethod = "fold" if fold_numbers else "ellipsis"
-        table.add_column(name, justify="right", overflow=overflow, no_wrap=not fold_numbers)
+        table.add_column(name, justify="right", overflow="fold" if fold_numbers else "ellipsis",
+                         no_wrap=not fold_numbers)  # fmt: skip
     return table
 
 
