@@ -4,8 +4,6 @@ An example is the shortest of its kind that was tried; a long text is repeated l
 as it still raises or hangs.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence

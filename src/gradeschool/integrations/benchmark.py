@@ -1,7 +1,5 @@
 """GSM8K as a benchmark class: tasks by id, and evaluation of one output at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

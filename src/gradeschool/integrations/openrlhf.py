@@ -5,8 +5,6 @@ of prompt and response together, decoded with special tokens (which the reader p
 returns a dictionary of tensors.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any

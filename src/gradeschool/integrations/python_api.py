@@ -1,7 +1,5 @@
 """`gradeschool.evaluate`, `score`, `compare`, `report`: the package from Python."""
 
-from __future__ import annotations
-
 import asyncio
 import html
 import inspect

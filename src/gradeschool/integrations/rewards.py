@@ -3,8 +3,6 @@
 The adapters for TRL, verl and OpenRLHF use `Grader`, which works with other trainers too.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

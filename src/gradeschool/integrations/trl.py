@@ -5,8 +5,6 @@ completions as texts or chats and every dataset column as a keyword, and returns
 with None for a completion to skip.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

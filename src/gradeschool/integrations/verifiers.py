@@ -6,8 +6,6 @@ greedy; the last number of the reply (after "</think>", if any) must equal that 
 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ NaiveRewardManager (experimental/reward_loop/reward_manager/naive.py), which cal
 a thread, and `compute_scores` for BatchRewardManager. Options come from `reward_kwargs`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import repeat
 from typing import Any

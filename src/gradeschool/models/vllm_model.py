@@ -1,7 +1,5 @@
 """`vllm/PATH_OR_ID`: vLLM's offline engine."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Generator, Mapping

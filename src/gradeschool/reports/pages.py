@@ -6,8 +6,6 @@ no completion, name or message ever becomes `Markup`. The content security polic
 style and the one script of the page by their hashes.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Written against lm-eval 0.4.13 (lm_eval/filters/custom.py): a filter gets the re
 document and returns one text for each. It needs no `take_first` after it.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping, Sequence
 
