@@ -29,6 +29,7 @@ from gradeschool.problem import Problem
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 TOKENS = {"prompt_tokens": 9, "completion_tokens": 4}
+TEXT = {"type": "text", "text": "#### 1"}
 FAILED_500 = "A student failed 10 of the 500 questions.\n#### 490"  # like an error, but an answer
 
 
@@ -62,38 +63,6 @@ def test_a_refusal_says_whether_a_key_was_sent(has_key: bool, said: str) -> None
 )
 def test_an_address_that_is_not_found_may_lack_v1(base: str, said: str) -> None:
     assert said in str(classify(404, {}, b"{}", base, has_key=False))
-
-
-def chat_reply(content: Any, **choice: Any) -> Reply:
-    body = {"choices": [{"message": {"content": content}, **choice}], "model": "m"}
-    prompt = Prompt(messages=(Message("user", "Q"),), prefix="Answer:")
-    return reply_in(object_in(json.dumps(body).encode()), request(0, prompt, ("Question:",)))
-
-
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [("x", "x"), ([{"type": "text", "text": "a"}, {"text": "b"}], "ab"), (["a", "b"], "ab")],
-)
-def test_content_in_parts_becomes_one_text(content: Any, text: str) -> None:
-    assert chat_reply(content).text == text
-
-
-@pytest.mark.parametrize(
-    ("content", "cause"),
-    [
-        ([], "bad response"),
-        ([{"type": "text", "text": None}], "bad response"),
-        ([{"type": "image_url", "image_url": {"url": "x"}}], "bad response"),
-        ([{"type": "text", "text": "#### 1"}, {"type": "image"}], "bad response"),
-        ([{"type": "refusal", "refusal": "no"}], "content filter"),
-        ([{"type": "tool_use", "name": "f"}], "tool call"),
-        ([{"type": "text", "text": "#### 1"}, {"type": "tool_use"}], "tool call"),
-    ],
-)
-def test_a_part_that_is_no_text_is_a_failure_and_none_is_dropped(content: Any, cause: str) -> None:
-    with pytest.raises(ModelError) as caught:
-        chat_reply(content)
-    assert caught.value.cause == cause
 
 
 @pytest.mark.parametrize(
@@ -163,6 +132,8 @@ def said(content: Any, reason: Any = "stop", **more: Any) -> dict[str, Any]:
         (said(None, "length"), TOKENS, "", Finish.LENGTH),  # thought out of sight
         ({"message": {"content": "x"}, "error": None}, {}, "x", Finish.UNKNOWN),
         (said(FAILED_500), TOKENS, FAILED_500, Finish.STOP),
+        (said([{"type": "text", "text": "a"}, {"text": "b"}]), {}, "ab", Finish.STOP),
+        (said(["a", "b"]), {}, "ab", Finish.STOP),
     ],
 )
 def test_what_is_an_answer(
@@ -184,6 +155,13 @@ def test_what_is_an_answer(
         (said(None, refusal="no"), TOKENS, "content filter", False),
         (said(None, tool_calls=[{}]), TOKENS, "tool call", False),
         (said("#### 1", {"a": 1}), TOKENS, "unknown ending", True),
+        (said([]), TOKENS, "bad response", True),
+        (said([{"type": "text", "text": None}]), TOKENS, "bad response", True),
+        (said([{"type": "image_url", "image_url": {"url": "x"}}]), TOKENS, "bad response", True),
+        (said([TEXT, {"type": "image"}]), TOKENS, "bad response", True),  # no part is dropped
+        (said([{"type": "refusal", "refusal": "no"}]), TOKENS, "content filter", False),
+        (said([{"type": "tool_use", "name": "f"}]), TOKENS, "tool call", False),
+        (said([TEXT, {"type": "tool_use"}]), TOKENS, "tool call", False),
     ],
 )
 def test_what_is_no_answer_is_a_failure_with_a_cause(
@@ -202,7 +180,9 @@ def parse(choice: dict[str, Any], usage: dict[str, Any]) -> Reply:
 
 
 def test_a_stop_string_left_in_and_a_repeated_prefix_are_taken_off_and_named() -> None:
-    reply = chat_reply("Answer: 5\nQuestion: next", finish_reason="length")
+    body = {"choices": [said("Answer: 5\nQuestion: next", "length")], "model": "m"}
+    prompt = Prompt(messages=(Message("user", "Q"),), prefix="Answer:")
+    reply = reply_in(body, request(0, prompt, ("Question:",)))
     assert reply.text == " 5\n"
     assert reply.deviations == ("prefix repeated", "stop string left in")
     assert reply.finish is Finish.STOP  # as if the server had stopped there
