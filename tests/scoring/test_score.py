@@ -81,7 +81,7 @@ def die(*_: object) -> None:
 
 @pytest.mark.slow
 def test_a_process_that_dies_is_one_error(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score, "score_by_names", die)
+    monkeypatch.setattr(score, "score_batch", die)
     with pytest.raises(GradeschoolError, match="one of the 2 scoring processes died"):
         scores(real, jobs=2)
 

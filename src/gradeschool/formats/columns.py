@@ -89,7 +89,7 @@ class Column(NamedTuple):
     @property
     def parts(self) -> list[str]:
         """The plain names on the path; a dot in the header of a CSV file leads inside, too."""
-        return [plain_name(part) for part in ".".join(self.path).split(".")]
+        return list(map(plain_name, ".".join(self.path).split(".")))
 
     def __str__(self) -> str:
         """Return the name as --columns takes it."""

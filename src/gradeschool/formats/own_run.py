@@ -106,8 +106,8 @@ def scorer_of(manifest: Mapping[str, Any]) -> str | None:
 
 def planned_samples(manifest: Mapping[str, Any]) -> int:
     """Return the number of samples in the complete run, 0 if run.json does not record it."""
-    problems, samples = (_count(manifest.get(name)) or 0 for name in ("problems", "samples"))
-    return problems * samples
+    problems, samples = _count(manifest.get("problems")), _count(manifest.get("samples"))
+    return (problems or 0) * (samples or 0)
 
 
 def other_models(identity: str, answered_by: Any) -> str:

@@ -73,17 +73,15 @@ ARROW_START = 8  # bytes before the first message of an Arrow file
 ARROW_ROWS = 256  # rows of Parquet or Arrow that are converted together, unless they are large
 LARGEST_SLICE = 16 * 2**20  # bytes of such rows
 LONG_TEXTS = 2**20  # bytes of the distinct texts in a Parquet column; writers stop at as many
-PACKED = {
-    b"\x28\xb5\x2f\xfd": "is compressed with zstd; unpack it",
-    b"BZh": "is compressed with bzip2; unpack it, or use gzip",
-    b"\xfd7zXZ": "is compressed with xz; unpack it, or use gzip",
-    b"PK\x03\x04": "is a zip archive; unpack it",
-    b"\x1f\x8b": "is compressed with gzip; give it a name that ends in .jsonl.gz or .csv.gz",
-    b"PAR1": "is a Parquet file; give it a name that ends in .parquet",
-    b"\x80\x04": "is a pickle, which is not read: it could run code; save it as JSONL or Parquet",
-    b"\x80\x05": "is a pickle, which is not read: it could run code; save it as JSONL or Parquet",
-    codecs.BOM_UTF16_LE: "is UTF-16; save it as UTF-8",
-    codecs.BOM_UTF16_BE: "is UTF-16; save it as UTF-8",
+PACKED = {  # how the first line of a file begins that is no text
+    (b"\x28\xb5\x2f\xfd",): "is compressed with zstd; unpack it",
+    (b"BZh", b"\xfd7zXZ"): "is compressed with bzip2 or xz; unpack it, or use gzip",
+    (b"PK\x03\x04",): "is a zip archive; unpack it",
+    (b"\x1f\x8b",): "is compressed with gzip; give it a name that ends in .jsonl.gz or .csv.gz",
+    (b"PAR1",): "is a Parquet file; give it a name that ends in .parquet",
+    (b"\x80\x04", b"\x80\x05"): "is a pickle, which is not read: it could run code; save it as "
+    "JSONL or Parquet",
+    (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE): "is UTF-16; save it as UTF-8",
 }
 
 
@@ -152,8 +150,8 @@ def _lines(file: BinaryIO, name: str) -> Iterator[Row]:
                 raise _too_blank(name)
             continue
         if number == 1:
-            for mark, text in PACKED.items():
-                if line.startswith(mark):
+            for marks, text in PACKED.items():
+                if line.startswith(marks):
                     raise InputError(f"{name!r} {text}")
             line = line.removeprefix(codecs.BOM_UTF8)
         if len(line) == LARGEST_ROW and not line.endswith(b"\n"):

@@ -63,19 +63,17 @@ class CandidateRun(NamedTuple):
         return sum(len(problem.candidates) for problem in self.answered)
 
 
-def read_candidates(
-    spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None
-) -> list[CandidateRun]:
+def read_candidates(spec: str, options: ReadOptions, warn: Warn) -> list[CandidateRun]:
     """Return the runs of a run folder or file (FILE#RUN: one of several), ready for ranking.
 
-    scorer: a name; None means the first scorer of the run's protocol, else the answer extractor.
-    Raises InputError, DataError.
+    They are judged by the first scorer of their protocol, else by the answer extractor. Raises
+    InputError, DataError.
     """
-    return _label(choose_runs([spec], options, warn), scorer)
+    return _label(choose_runs([spec], options, warn), None)
 
 
 def one_run(spec: str, options: ReadOptions, warn: Warn, scorer: str | None = None) -> CandidateRun:
-    """Return the run of an argument; raises InputError for several runs."""
+    """Return the run of an argument, judged by the named scorer; InputError for several runs."""
     return _label([choose_run(spec, options, warn)], scorer)[0]
 
 

@@ -12,8 +12,7 @@ import re
 import tomllib
 from bisect import bisect, bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from operator import itemgetter
 from pathlib import Path
@@ -77,16 +76,10 @@ PROGRAM = re.compile(
     r"^\s*(?:def \w+\(|import \w+|from \w+ import|print\(|```(?:python|output))", re.M
 )
 PROGRAM_SIGNS = ("def ", "import ", "print(", "```")  # one of these is in every program
-
-
-@cache
-def _sentences() -> dict[str, str]:
-    return tomllib.loads(Path(__file__).with_name("checks.toml").read_text("utf-8"))
-
-
-def say(finding: str, **values: object) -> str:
-    """Return the sentence of a finding in checks.toml with its values."""
-    return _sentences()[finding].format(**values)
+# The sentence of each finding, with places for its values.
+SENTENCES: Mapping[str, str] = tomllib.loads(
+    Path(__file__).with_name("checks.toml").read_text("utf-8")
+)
 
 
 def length_of_cut_texts(lengths: Mapping[int, int]) -> int:
@@ -136,8 +129,9 @@ class AlikeTexts:
 
     def conclude(self, remedy: str = "evaluate again, into another folder (-o)") -> list[str]:
         """Return a warning for each kind with many texts of which hardly one has the gold."""
+        found = SENTENCES["alike"]
         return [
-            say("alike", number=number, n=self.n, file=self.file, text=clip(text), remedy=remedy)
+            found.format(number=number, n=self.n, file=self.file, text=clip(text), remedy=remedy)
             for number, right, text, share in self._kinds.values()
             if number >= max(3, share * self.n) and right <= 0.1 * number
         ]
@@ -160,7 +154,7 @@ class Checks:
         self.examined = 0  # of these
         self.counts = Counter[str]()
         self.examples: dict[str, str] = {}  # of some counts, the first
-        self.placement = Placement(file, matcher, options.id_base)
+        self.placement = Placement(matcher, options.id_base, self.counts, self._say)
         self.alike = AlikeTexts(file)
         self.lengths = Counter[int]()
         self.questions: list[str] = []  # that are unknown
@@ -316,13 +310,16 @@ class Checks:
         return [words + note for words in warnings if words]
 
     def _say(self, finding: str, **values: object) -> str:
-        """Return the sentence of a finding in checks.toml."""
+        """Return the sentence of a finding."""
         n, failures, roles = self.counts["searched"], self.counts["failures"], self.columns.roles
-        return say(finding, file=self.file, name=self.matcher.name, counts=self.counts,
-                   examples=self.examples, columns=self.columns, n=n,
-                   rows=n + self.counts["faults"], texts=self.answered,
-                   all=self.answered + failures, column=roles.get("response", "response"),
-                   gold=roles.get("gold"), **values)  # fmt: skip
+        usual = {
+            "file": self.file, "name": self.matcher.name, "base": self.matcher.base,
+            "counts": self.counts, "examples": self.examples, "columns": self.columns, "n": n,
+            "rows": n + self.counts["faults"], "texts": self.answered,
+            "all": self.answered + failures, "column": roles.get("response", "response"),
+            "gold": roles.get("gold"),
+        }  # fmt: skip
+        return SENTENCES[finding].format_map(usual | values)
 
     def _refusals(self) -> dict[str, object]:
         """Return for each reason not to score a file whether it holds, or its sentence.
@@ -393,7 +390,7 @@ class Checks:
         counts, columns, texts = self.counts, self.columns, self.answered
         n = counts["searched"]
         many, rounds = max(LEAST_ROWS, NOTABLE * n), len(self.rounds) + 1
-        of_others, unheeded = self.placement.counts["golds of others"], columns.unheeded
+        of_others, unheeded = counts["golds of others"], columns.unheeded
         are_programs, cut = counts["programs"] >= 0.5 * n, length_of_cut_texts(self.lengths)
         is_bare = counts["bare"] >= NEARLY_ALL * n and "response" not in columns.named
         found = {
@@ -492,13 +489,18 @@ Neighbours = tuple[int, Mapping[int, Problem], Mapping[str, list[int]]]
 
 
 class Placement:
-    """Where the texts of one file belong: `add` counts facts, `refusal` and `warning` judge."""
+    """Where the texts of one file belong: `add` counts facts, `refusal` and `warning` judge.
 
-    def __init__(self, file: str, matcher: Matcher, id_base: int | None) -> None:
-        self.file = file
+    counts, say: those of the file's `Checks`.
+    """
+
+    def __init__(
+        self, matcher: Matcher, id_base: int | None, counts: Counter[str], say: Callable[..., str]
+    ) -> None:
         self.matcher = matcher
         self.id_base = id_base  # as the user gave it: then rows are taken as they are
-        self.counts = Counter[str]()
+        self.counts = counts
+        self._say = say
         self.misplaced = ""  # an example
         self.shifts: defaultdict[str, Stretches] = defaultdict(Stretches)  # by run
         self.slips: defaultdict[str, Stretches] = defaultdict(Stretches)  # of golds, by run
@@ -581,11 +583,6 @@ class Placement:
             counts["golds of others"] += weight * bool(places)
             slips.add(row, OTHER_LOSS, {shift: gain for shift, gain in gains.items()
                                         if -2 <= shift <= 2})  # fmt: skip
-
-    def _say(self, finding: str, **values: object) -> str:
-        """Return the sentence of a finding in checks.toml."""
-        return say(finding, file=self.file, name=self.matcher.name, base=self.matcher.base,
-                   counts=self.counts, **values)  # fmt: skip
 
     def refusal(self, n: int) -> str:
         """Return which texts are about other problems than their rows name, "" for none.

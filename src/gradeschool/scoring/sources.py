@@ -168,11 +168,11 @@ class Source:
             file = self.file if path == self.parts[0] else SampleFile(path, self.run, self.options)
             is_empty = True
             for batch in file.batches():
-                is_empty = False
-                matched = list(map(self.matcher.match, batch))
-                runs.update((sample.run, None) for sample in matched)
-                if self.only:
-                    matched = [each for each in matched if each.run in (self.only, UNNAMED)]
+                is_empty, matched = False, []
+                for sample in map(self.matcher.match, batch):
+                    runs[sample.run] = None
+                    if self.only in ("", sample.run) or sample.run == UNNAMED:
+                        matched.append(sample)
                 self.checks.add(matched)
                 yield matched
             if is_empty:
@@ -227,13 +227,12 @@ def check_sources(names: Sequence[str], options: ReadOptions) -> None:
 
 def split_run(spec: str) -> tuple[str, str]:
     """Split FILE#RUN at the first "#" where a file name ends; both parts may contain others."""
-    marks = [place for place, character in enumerate(spec) if character == "#"]
-    for place in (len(spec), *marks):
-        file = spec[:place]
+    parts = spec.split("#")
+    for n in (len(parts), *range(1, len(parts))):
+        file = "#".join(parts[:n])
         if os.path.exists(file) or (PATTERN.search(file) and glob.glob(file)):  # noqa: PTH110, PTH207
-            return file, spec[place + 1 :]
-    file, _, run = spec.partition("#")
-    return file, run
+            return file, "#".join(parts[n:])
+    return parts[0], "#".join(parts[1:])
 
 
 def once_each(specs: Iterable[str]) -> list[str]:
