@@ -25,6 +25,7 @@ import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 # Far beyond any annotation of GSM8K (64 characters) and cheap to refuse.
@@ -86,26 +87,22 @@ def evaluate_tokens(
     None if the tokens are not an expression, divide by zero, are nested deeper than DEEPEST, or
     exceed the bounds of the arithmetic.
     """
-    kinds = [*(token.kind for token in tokens), ""]
     place = 0
 
     def taken(*expected: str) -> str:
         """Return the kind of the next token and go on, "" if it is none of these."""
         nonlocal place
-        kind = kinds[place]
+        kind = tokens[place].kind if place < len(tokens) else ""
         place += kind in expected
         return kind if kind in expected else ""
 
-    def sum_(depth: int) -> Value:
-        total = product_(depth)
-        while kind := taken(*SIGNS, *PRODUCTS):
-            total = arithmetic.combined(kind, total, product_(depth))
-        return total
-
-    def product_(depth: int) -> Value:
-        total = factor(depth)
-        while not in_order and (kind := taken(*PRODUCTS)):
-            total = arithmetic.combined(kind, total, factor(depth))
+    def chain(depth: int, is_product: bool = False) -> Value:
+        """Return the value of a sum of products, or of one product."""
+        operand = factor if is_product or in_order else partial(chain, is_product=True)
+        operators = PRODUCTS if is_product else (*SIGNS, *PRODUCTS)
+        total = operand(depth)
+        while kind := taken(*operators):
+            total = arithmetic.combined(kind, total, operand(depth))
         return total
 
     def factor(depth: int) -> Value:
@@ -116,7 +113,7 @@ def evaluate_tokens(
         if taken("num", "frac"):
             value = arithmetic.number(tokens[place - 1])
         elif depth < DEEPEST and taken("left"):
-            value = sum_(depth + 1)
+            value = chain(depth + 1)
             if not taken("right"):
                 raise _NotAnExpression
         else:
@@ -126,7 +123,7 @@ def evaluate_tokens(
         return -value if negative else value
 
     try:
-        total = sum_(0)
+        total = chain(0)
     except (_NotAnExpression, ZeroDivisionError):
         return None
     return total if place == len(tokens) else None

@@ -71,8 +71,8 @@ class Protocol:
         names), thinking_marks (list of [open, close], for gradeschool/reader). None is no change.
         Raises InputError for what cannot be done.
         """
-        if unknown := [key for key in changes if key not in CHANGES]:
-            raise InputError(f"{unknown[0]!r} is not a change of a protocol; known: "
+        if unknown := changes.keys() - CHANGES:
+            raise InputError(f"{min(unknown)!r} is not a change of a protocol; known: "
                              f"{', '.join(CHANGES)}")  # fmt: skip
         given = {key: changes[key] for key in CHANGES if changes.get(key) is not None}
         if given and self.original is not None:  # the same changes in any steps have one digest
@@ -109,7 +109,7 @@ class Protocol:
 
         Hashes the decoding, the scorers and the prompts of two probe problems with probe shots.
         """
-        prompts = [asdict(prompt) for prompt in _probe_prompts(self)]
+        prompts = list(map(asdict, _probe_prompts(self)))
         facts: list[Any] = [self.name, prompts, asdict(self.decoding), self.scorers, self.shots]
         if (self.samples, self.votes) != (1, ()):
             facts += [self.samples, self.votes]

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gradeschool.atomic import replacing
 from gradeschool.errors import DataError, InputError, require_packages
@@ -79,12 +79,11 @@ class DatasetSource:
     aliases: Sequence[str] = ()
 
 
-def _source(fields: Mapping[str, Any]) -> DatasetSource:
-    return DatasetSource(**{**fields, "columns": ProblemColumns(**fields.get("columns", {}))})
-
-
 _LINES = Path(__file__).with_name("sources.jsonl").read_text(encoding="utf-8").splitlines()
-SOURCES = {fields["name"]: _source(fields) for fields in map(json.loads, _LINES)}
+SOURCES = {
+    fields["name"]: DatasetSource(**{**fields, "columns": ProblemColumns(**fields["columns"])})
+    for fields in ({"columns": {}, **json.loads(line)} for line in _LINES)
+}
 ALIASES = {alias: source.name for source in SOURCES.values() for alias in source.aliases}
 
 

@@ -91,6 +91,15 @@ def last_number(
     return extraction(partial(last_match_in_words, pattern), how, clean, 0)
 
 
+def last_number_before(mark: str, pattern: re.Pattern[str]) -> Extract:
+    """Return the same extraction from the text before a mark, where a further question begins."""
+    return extraction(
+        lambda text: last_match_in_words(pattern, text.partition(mark)[0]),
+        f"the last number before {mark!r}",
+        group=0,
+    )
+
+
 # Without commas; a trailing period stays.
 first_marked = first_group(MARKED, "the first '#### N'", HASH, without_commas)
 last_marked = last_group(MARKED, "the last '#### N'", MARK, without_commas)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gradeschool import calculator
 from gradeschool.datasets.fresh.story import (
+    OPERATORS,
     PEOPLE,
     Chance,
     Quantity,
@@ -27,14 +28,9 @@ LEAVES = st.integers(1, 60).map(lambda value: leaf(value, "n"))
 
 
 def joined(pair: tuple[Quantity, Quantity, str]) -> Quantity:
-    first, second, operator = pair
-    if operator == "+":
-        return first + second
-    if operator == "-":
-        return first - second
-    if operator == "*":
-        return first * second
-    return first / second if second.value else first
+    first, second, sign = pair
+    made: Quantity = OPERATORS[sign](first, second) if sign != "/" or second.value else first
+    return made
 
 
 QUANTITIES = st.recursive(

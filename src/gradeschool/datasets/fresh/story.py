@@ -78,7 +78,7 @@ class Chance:
         return self.sample(options, len(options))
 
 
-OPERATORS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv
 }  # fmt: skip
 SUM, PRODUCT, ATOM = 1, 2, 3  # how tightly the operators of a written expression bind

@@ -27,7 +27,7 @@ from gradeschool.latex import (
     without_unit,
 )
 from gradeschool.problem import Problem
-from gradeschool.protocols.extractions import last_number
+from gradeschool.protocols.extractions import last_number_before
 from gradeschool.scorer import Answer, call_library, make_answer
 
 HOPE = ("final answer is $", "$. I hope")
@@ -35,9 +35,6 @@ BOX = "boxed{"
 ANNOUNCED = "he answer is"
 OUTPUT, FENCE = "```output", "```"
 NUMBER = re.compile(r"-?\d*\.?\d+")
-FEW_SHOT_NUMBER = re.compile(r"-?\d+\.?\d*")
-NEXT_QUESTION = "Q: "
-last_number_in = last_number(FEW_SHOT_NUMBER, "the last number before 'Q: '")
 TOLERANCE = 1e-3
 WITH_UNIT = re.compile(r"-?[\d.]*[a-zA-Z]+")
 
@@ -104,9 +101,8 @@ def extract_zero_shot(text: str, reference: str) -> Answer | None:
     return make_answer((piece, value, None if start < 0 else (start, end), how)) if value else None
 
 
-def extract_few_shot(text: str, reference: str) -> Answer | None:
-    """Extract the last number before a further "Q: "; a thousands comma splits a number."""
-    return last_number_in(text.partition(NEXT_QUESTION)[0], reference)
+# A thousands comma splits a number.
+extract_few_shot = last_number_before("Q: ", re.compile(r"-?\d+\.?\d*"))
 
 
 INTEGER = re.compile(r"-?[0-9]+")

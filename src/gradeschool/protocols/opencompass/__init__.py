@@ -25,17 +25,12 @@ from gradeschool.latex import (
 )
 from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
-from gradeschool.protocols.extractions import COMMA, last_number
+from gradeschool.protocols.extractions import COMMA, last_number_before
 from gradeschool.scorer import Answer, ScorerFailure, make_answer
 
-RUN_ON, MARK = "Question:", "The answer is"
-PLAIN_NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
-last_number_in = last_number(PLAIN_NUMBER, "the last number before 'Question:'")
-
-
-def extract_last(text: str, reference: str) -> Answer | None:
-    """Extract the last number before a further "Question:"; a thousands comma splits a number."""
-    return last_number_in(text.partition(RUN_ON)[0], reference)
+MARK = "The answer is"
+# A thousands comma splits a number.
+extract_last = last_number_before("Question:", re.compile(r"\-?\d+\.\d+|\-?\d+"))
 
 
 def solution_gold(problem: Problem) -> str:
