@@ -14,19 +14,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.answers.golds import read_solution
 from gradeschool.answers.numbers import normalize
-from gradeschool.datasets.files import (
-    ALIASES,
-    FRESH,
-    ROW,
-    SOURCES,
-    TABLES,
-    DatasetSource,
-    fetch_from_hub,
-    find_file,
-    locate,
-    sha256_of,
-    source_at,
-)
+from gradeschool.datasets import files
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from gradeschool.formats.tables import Row, read_rows, read_whole
 from gradeschool.problem import MARKER, Problem
@@ -83,22 +71,22 @@ def load_dataset(name: str) -> Dataset:
     the result has the commit of the hub. Raises UnknownNameError, DataError, MissingExtraError, and
     InputError with the number of a row that cannot be used.
     """
-    if name in SOURCES or name in ALIASES:
-        return _load_source(ALIASES.get(name, name))
-    if name == FRESH or name.startswith(f"{FRESH}:"):
+    if name in files.SOURCES or name in files.ALIASES:
+        return _load_source(files.ALIASES.get(name, name))
+    if name == files.FRESH or name.startswith(f"{files.FRESH}:"):
         from gradeschool.datasets.fresh import load_fresh
 
         return Dataset(name, *load_fresh(name))
     place, columns = split_columns(name)
     if place.startswith("hf:"):
-        files, pinned = fetch_from_hub(place)
-        return _load_files(pinned + name[len(place) :], files, columns)
+        paths, pinned = files.fetch_from_hub(place)
+        return _load_files(pinned + name[len(place) :], paths, columns)
     if place.startswith(ADDRESSES):
-        return _load_files(name, [locate(source_at(place)).path], columns)
+        return _load_files(name, [files.locate(files.source_at(place)).path], columns)
     path = Path(place)
-    if path.suffix in TABLES or "/" in place or (place and path.exists()):
+    if path.suffix in files.TABLES or "/" in place or (place and path.exists()):
         return _load_files(name, [path], columns)
-    raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES, "fresh:SEED"])
+    raise UnknownNameError("dataset", name, [*files.SOURCES, *files.ALIASES, "fresh:SEED"])
 
 
 def split_columns(name: str) -> tuple[str, dict[str, str]]:
@@ -123,23 +111,24 @@ def is_here(name: str) -> bool:
     if name.startswith("hf:"):
         return False
     place = name.partition("#")[0]
-    is_address = place.startswith(ADDRESSES)
-    source = source_at(place) if is_address else SOURCES.get(ALIASES.get(name, name))
-    return source is None or find_file(source) is not None
+    source = files.SOURCES.get(files.ALIASES.get(name, name))
+    if place.startswith(ADDRESSES):
+        source = files.source_at(place)
+    return source is None or files.find_file(source) is not None
 
 
-def source_named(name: str) -> DatasetSource:
+def source_named(name: str) -> files.DatasetSource:
     """Return the named source; raises UnknownNameError."""
     try:
-        return SOURCES[ALIASES.get(name, name)]
+        return files.SOURCES[files.ALIASES.get(name, name)]
     except KeyError:
-        raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES]) from None
+        raise UnknownNameError("dataset", name, [*files.SOURCES, *files.ALIASES]) from None
 
 
 @lru_cache(8)
 def _load_source(name: str) -> Dataset:
-    source = SOURCES[name]
-    file = locate(source)
+    source = files.SOURCES[name]
+    file = files.locate(source)
     if file.layout in SHOTS:
         shots = enumerate(SHOTS[file.layout](file.path, source.language))
         problems = [
@@ -156,12 +145,12 @@ def _load_source(name: str) -> Dataset:
         problems = [replace(each, meta={**each.meta, "row": each.id}) for each in kept if each]
     if len(problems) != source.rows:
         raise DataError(f"{str(file.path)!r} contains {len(problems)} problems, not {source.rows}")
-    return Dataset(name, tuple(problems), sha256_of(file.path))
+    return Dataset(name, tuple(problems), files.sha256_of(file.path))
 
 
-def _load_files(name: str, files: Sequence[Path], columns: Mapping[str, str]) -> Dataset:
+def _load_files(name: str, paths: Sequence[Path], columns: Mapping[str, str]) -> Dataset:
     problems: dict[str, Problem] = {}
-    for path in files:
+    for path in paths:
         with closing(read_rows(path)) as rows:
             for row in rows:
                 problem = _row(name, str(len(problems)), row, columns)
@@ -170,8 +159,8 @@ def _load_files(name: str, files: Sequence[Path], columns: Mapping[str, str]) ->
                 problems[problem.id] = problem
     if not problems:
         raise InputError(f"{name!r} contains no problems; give one row for each problem")
-    digests = "".join(map(sha256_of, files))
-    sha256 = hashlib.sha256(digests.encode()).hexdigest() if len(files) > 1 else digests
+    digests = "".join(map(files.sha256_of, paths))
+    sha256 = hashlib.sha256(digests.encode()).hexdigest() if len(paths) > 1 else digests
     return Dataset(name, tuple(problems.values()), sha256)
 
 
@@ -216,7 +205,7 @@ def _place(dataset: str, row: Row) -> str:
     return where
 
 
-def _column_problem(source: DatasetSource, default_id: str, row: Row) -> Problem:
+def _column_problem(source: files.DatasetSource, default_id: str, row: Row) -> Problem:
     """Build a problem from the columns that a source names."""
     columns, fields = source.columns, row.fields
     where = _place(source.name, row)
@@ -230,7 +219,7 @@ def _column_problem(source: DatasetSource, default_id: str, row: Row) -> Problem
     meta = {name: _written(fields.get(column)) for name, column in columns.meta.items()}
     if source.language != "en":
         meta["language"] = source.language
-    if columns.seed == ROW:
+    if columns.seed == files.ROW:
         meta["seed"] = default_id
     elif columns.seed:
         written = _written(fields.get(columns.seed))
@@ -317,7 +306,7 @@ SHOTS: dict[str, Callable[[Path, str], Iterator[Shot]]] = {
     "opencompass-config": config_shots,
     "mgsm-exemplars": _mgsm_shots,
 }
-BUILDERS: dict[str, Callable[[DatasetSource, str, Row], Problem]] = {
+BUILDERS: dict[str, Callable[[files.DatasetSource, str, Row], Problem]] = {
     **dict.fromkeys(("gsm8k", "platinum"), lambda source, id, row: _row(source.name, id, row, {})),
     "columns": _column_problem,
     "step-labels": lambda _, __, row: critic_problem(row.fields),
@@ -424,7 +413,7 @@ def labelled_steps(fields: Mapping[str, Any]) -> LabelledSteps:
 
 def load_step_labels() -> list[LabelledSteps]:
     """Return the rows of ProcessBench's part on GSM8K; raises DataError if it is not available."""
-    rows = read_whole(locate(SOURCES["processbench"]).path)
+    rows = read_whole(files.locate(files.SOURCES["processbench"]).path)
     return [labelled_steps(row) for row in rows or ()]
 
 

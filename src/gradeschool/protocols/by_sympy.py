@@ -19,13 +19,7 @@ from sympy import N, simplify
 from sympy.parsing.latex import _parse_latex_antlr as latex_parser
 from sympy.parsing.sympy_parser import parse_expr
 
-from gradeschool.latex import (
-    MINERVA_REMOVED,
-    MINERVA_REWRITTEN,
-    MINERVA_SUBSTITUTIONS,
-    replaced,
-    spaced_box,
-)
+from gradeschool import latex
 from gradeschool.worker import Raised, attempt, holds
 
 # sympy asks for antlr 4.11; the serialised grammar is the same from 4.10 to 4.13.
@@ -97,7 +91,9 @@ def _deepseek_expression(text: str) -> Any:
 
 ANNOUNCED = re.compile(r"Final Answer: The final answer is(.*?). I hope it is correct.")
 HOPE, INVALID = "I hope it is correct.", "[invalidanswer]"
-WHOLE_WORDS = tuple(re.compile(rf"(?<!\\)\b{word}\b") for word in MINERVA_REMOVED if word.isalpha())
+WHOLE_WORDS = tuple(
+    re.compile(rf"(?<!\\)\b{word}\b") for word in latex.MINERVA_REMOVED if word.isalpha()
+)
 COMMAND = re.compile(r"(\\[a-zA-Z]+)")
 ROOTS = (
     (re.compile(r"(sqrt)(\[[^\]]*\])(\w)"), r"\1\2{\3}"),
@@ -117,7 +113,7 @@ def minerva_exact_match(text: str, solution: str) -> tuple[str | None, bool]:
 
 @lru_cache(4096)
 def _boxed_gold(solution: str) -> str:
-    box = spaced_box(solution)
+    box = latex.spaced_box(solution)
     if box is None:
         raise ValueError(f"the solution has no box: {solution[-60:]!r}")
     return minerva_form(box.text)
@@ -128,15 +124,15 @@ def minerva_form(answer: str) -> str:
     answer = answer.split("=")[-1]
     for word in WHOLE_WORDS:
         answer = word.sub("", answer)
-    answer = replaced(answer, MINERVA_SUBSTITUTIONS)
-    for expression in MINERVA_REMOVED:
+    answer = latex.replaced(answer, latex.MINERVA_SUBSTITUTIONS)
+    for expression in latex.MINERVA_REMOVED:
         if expression.isalpha():  # not within a command: the "ft" of "\left" stays
             parts = COMMAND.split(answer)
             parts[::2] = [part.replace(expression, "") for part in parts[::2]]
             answer = "".join(parts)
         else:
             answer = answer.replace(expression, "")
-    for pattern, replacement in (*MINERVA_REWRITTEN, *ROOTS):
+    for pattern, replacement in (*latex.MINERVA_REWRITTEN, *ROOTS):
         answer = pattern.sub(replacement, answer)
     answer = answer.replace("$", "")
     return answer.replace(",", "") if GROUPED.fullmatch(answer) else answer

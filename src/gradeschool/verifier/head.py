@@ -20,14 +20,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 
 from gradeschool.atomic import require_new
 from gradeschool.errors import InputError, require_packages
-from gradeschool.models.local import (
-    UNFINISHED,
-    check_model,
-    from_folder,
-    load_model,
-    load_tokenizer,
-    untrained,
-)
+from gradeschool.models import local
 from gradeschool.verifier.base_model import (
     GGUF,
     HEAD_KEY,
@@ -124,8 +117,8 @@ class Verifier(nn.Module):
 
         precision: see `models.local.load_model`. Raises InputError if there is no verifier.
         """
-        if (path / UNFINISHED).is_dir():
-            check_model(path)
+        if (path / local.UNFINISHED).is_dir():
+            local.check_model(path)
         written: Any = None
         try:
             if path.suffix == GGUF:
@@ -167,7 +160,7 @@ def load_language_model(
     if path.suffix == GGUF:
         base = load_folder(path)
         return base.model.to(device).eval(), base.tokenizer
-    return load_model(path, device, precision), load_tokenizer(path)
+    return local.load_model(path, device, precision), local.load_tokenizer(path)
 
 
 def compute_logits(model: Any, states: Tensor, banned: int = -1, exact: bool = False) -> Tensor:
@@ -315,8 +308,8 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     from transformers import AutoConfig, AutoModelForTokenClassification
 
     require_new(output)
-    check_model(verifier_folder)
-    stored = from_folder(AutoConfig, verifier_folder).dtype or torch.float32
+    local.check_model(verifier_folder)
+    stored = local.from_folder(AutoConfig, verifier_folder).dtype or torch.float32
     verifier, tokenizer = Verifier.load(verifier_folder, precision="float32")
     if verifier.kind == LIKELIHOOD:
         raise InputError(
@@ -327,7 +320,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     config = copy.deepcopy(model.config)
     config.num_labels, config.problem_type = 1, "regression"
     try:
-        classifier = untrained(AutoModelForTokenClassification, config)
+        classifier = local.untrained(AutoModelForTokenClassification, config)
     except ValueError as error:
         raise InputError(
             f"transformers has no token classifier of the type {config.model_type!r}; use the "

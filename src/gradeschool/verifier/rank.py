@@ -23,20 +23,10 @@ from gradeschool.formats.own_run import ScoreRow, choose_scores, scores_path
 from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.values import mapping
 from gradeschool.percentages import gain
+from gradeschool.scoring import statistics
 from gradeschool.scoring.at_k import pass_at_k, steps
 from gradeschool.scoring.candidates import CandidateRun, one_run
 from gradeschool.scoring.sources import Warn, split_run
-from gradeschool.scoring.statistics import (
-    Z95,
-    Interval,
-    ProblemPair,
-    clustered_wilson,
-    mean_difference,
-    mean_share,
-    paired_interval,
-    standard_error,
-    wilson_of_mean,
-)
 from gradeschool.verifier.scores import add_scores, is_model, load_scorer
 
 LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every other vote's
@@ -213,7 +203,7 @@ class ScoreAuc(NamedTuple):
 
     overall: float | None
     within: float | None
-    within_ci95: Interval | None
+    within_ci95: statistics.Interval | None
     problems: int
 
 
@@ -237,10 +227,10 @@ def measure_auc(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> S
     aucs = [value for scores, right in problems if (value := auc(scores, right)) is not None]
     if not aucs:
         return ScoreAuc(overall, None, None, 0)
-    mean, half = sum(aucs) / len(aucs), Z95 * standard_error(aucs) if len(aucs) > 1 else 1.0
-    return ScoreAuc(
-        overall, mean, Interval(max(0.0, mean - half), min(1.0, mean + half)), len(aucs)
-    )
+    mean = sum(aucs) / len(aucs)
+    half = statistics.Z95 * statistics.standard_error(aucs) if len(aucs) > 1 else 1.0
+    interval = statistics.Interval(max(0.0, mean - half), min(1.0, mean + half))
+    return ScoreAuc(overall, mean, interval, len(aucs))
 
 
 def auc_of_cases(name: str, cases: Sequence[RankedProblem]) -> ScoreAuc:
@@ -308,7 +298,7 @@ def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list
             values = [outcome.by_strategy[name][place] for outcome, place in enough]
             # Disjoint sets of completions over which a problem's value is a mean.
             groups = most if name == MEAN else max(1, most // n)
-            interval = wilson_of_mean(values, count * groups)
+            interval = statistics.wilson_of_mean(values, count * groups)
             points.append({"n": n, "problems": count, "accuracy": sum(values) / count,
                            "ci95": interval})  # fmt: skip
     return curves
@@ -343,10 +333,10 @@ def rank(
     for name in picked[0].by_strategy:
         mine = count_outcomes(picked, name)
         clusters = list(mine.values())
-        share, interval = mean_share(clusters), clustered_wilson(clusters)
+        share, interval = statistics.mean_share(clusters), statistics.clustered_wilson(clusters)
         if name == MEAN:
             shares = [right / size for right, size in clusters]
-            interval = wilson_of_mean(shares, sum(size for _, size in clusters))
+            interval = statistics.wilson_of_mean(shares, sum(size for _, size in clusters))
         over = {}
         for other, theirs in others.items():
             if name not in (other, MEAN) and mine.keys() & theirs.keys():
@@ -385,10 +375,10 @@ def count_outcomes(picked: Iterable[ProblemResult], name: str) -> dict[str, tupl
     return found
 
 
-def paired_difference(before: Outcomes, after: Outcomes) -> tuple[float, Interval]:
+def paired_difference(before: Outcomes, after: Outcomes) -> tuple[float, statistics.Interval]:
     """Return after minus before on common problems, and its 95 % interval."""
-    pairs = [ProblemPair(*before[id], *after[id]) for id in after if id in before]
-    return mean_difference(pairs), paired_interval(pairs)[0]
+    pairs = [statistics.ProblemPair(*before[id], *after[id]) for id in after if id in before]
+    return statistics.mean_difference(pairs), statistics.paired_interval(pairs)[0]
 
 
 def _conclude(

@@ -17,15 +17,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import torch
+import transformers
 from safetensors.torch import load_model, save_model
-from transformers import (
-    EarlyStoppingCallback,
-    PrinterCallback,
-    ProgressCallback,
-    Trainer,
-    TrainerCallback,
-    TrainingArguments,
-)
 
 from gradeschool.atomic import append_lines, locked_folder, write_json
 from gradeschool.datasets.files import sha256_of
@@ -37,43 +30,7 @@ from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, pr
 from gradeschool.problem import MARKER
 from gradeschool.process import stop_flag
 from gradeschool.scoring.candidates import CandidateRun, count_labels, describe_labels, one_run
-from gradeschool.verifier.base_model import (
-    LIKELIHOOD,
-    LOGIT,
-    PREFIX,
-    VERIFIER_FILE,
-    VOCABULARY,
-    BaseModel,
-    add_lora,
-    build_tokenizer,
-    drop_residuals,
-    identify_model,
-    load_folder,
-    named_shape,
-    new_model,
-    save_folder,
-)
-from gradeschool.verifier.data import (
-    Item,
-    Language,
-    Level,
-    Objective,
-    QuestionSolution,
-    Supervision,
-    encode_pairs,
-    language_items,
-    use_chat,
-    verifier_items,
-)
-from gradeschool.verifier.head import (
-    LANGUAGE,
-    VERIFICATION,
-    TrainedModel,
-    Verifier,
-    new_verifier,
-    read_logprobs,
-    read_values,
-)
+from gradeschool.verifier import base_model, data, head
 from gradeschool.verifier.rank import measure_auc
 
 LOSSES = "losses.jsonl"
@@ -132,9 +89,9 @@ class Prepared(NamedTuple):
     the model, whose best weights are kept; the training ends after PATIENCE without a better one.
     """
 
-    base: BaseModel
-    model: TrainedModel
-    items: Sequence[Item]
+    base: base_model.BaseModel
+    model: head.TrainedModel
+    items: Sequence[data.Item]
     save: Callable[[Path, Mapping[str, float]], None]
     left_out: Sequence[str] = ()
     evaluate: Callable[[], float] | None = None
@@ -142,8 +99,8 @@ class Prepared(NamedTuple):
 
 def change_model(model: Any, settings: TrainingSettings) -> Any:
     """Give a model the dropout and the adapters of the settings; return peft's wrapper or None."""
-    drop_residuals(model, settings.dropout)
-    return add_lora(model, settings.lora, settings.seed) if settings.lora else None
+    base_model.drop_residuals(model, settings.dropout)
+    return base_model.add_lora(model, settings.lora, settings.seed) if settings.lora else None
 
 
 def run_training(
@@ -222,7 +179,7 @@ def last_checkpoint(work: Path) -> str | None:
     return None if newest is None else str(newest)
 
 
-class StopOnSignal(TrainerCallback):
+class StopOnSignal(transformers.TrainerCallback):
     """Ends a training that is interrupted, with a checkpoint."""
 
     def __init__(self, stop: Any) -> None:
@@ -234,7 +191,7 @@ class StopOnSignal(TrainerCallback):
             control.should_save = control.should_training_stop = True
 
 
-class OwnTrainer(Trainer):
+class OwnTrainer(transformers.Trainer):
     """A Trainer with our sums of losses, shuffled batches, and Muon beside Adam.
 
     batch: items of an update. weights: their number, in the whole model.
@@ -258,7 +215,7 @@ class OwnTrainer(Trainer):
         updates = max(1, int(settings.epochs * count) // self.batch)
         measures = prepared.evaluate is not None
         every = max(1, updates // EVALUATIONS) if measures else job.save_every
-        arguments = TrainingArguments(
+        arguments = transformers.TrainingArguments(
             output_dir=str(job.output / UNFINISHED),
             max_steps=updates,
             per_device_train_batch_size=micro,
@@ -291,10 +248,10 @@ class OwnTrainer(Trainer):
             data_collator=prepared.model.collate,
             train_dataset=items,
             eval_dataset=items[:1] if measures else None,
-            callbacks=[EarlyStoppingCallback(PATIENCE)] if measures else [],
+            callbacks=[transformers.EarlyStoppingCallback(PATIENCE)] if measures else [],
         )
-        self.remove_callback(PrinterCallback)
-        self.remove_callback(ProgressCallback)
+        self.remove_callback(transformers.PrinterCallback)
+        self.remove_callback(transformers.ProgressCallback)
         self.model_accepts_loss_kwargs = True
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
@@ -333,8 +290,8 @@ class OwnTrainer(Trainer):
         """Return the mean losses over the last updates, by default a fifth of them."""
         sums = self.sums[-(last or max(1, len(self.sums) // 5)) :]
         means = [sum(column) / len(sums) for column in zip(*sums, strict=True)]
-        return {name: mean for name, mean in zip((VERIFICATION, LANGUAGE), means, strict=False)
-                if mean}  # fmt: skip
+        names = (head.VERIFICATION, head.LANGUAGE)
+        return {name: mean for name, mean in zip(names, means, strict=False) if mean}
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Log to the trackers and to losses.jsonl, with both losses; show them now and then."""
@@ -346,7 +303,7 @@ class OwnTrainer(Trainer):
             append_lines(self.job.output / LOSSES, [{"update": step, **row}])
             if measured or time.monotonic() - self.shown > SHOW_SECONDS:
                 self.shown = time.monotonic()
-                names = (VERIFICATION, LANGUAGE, f"eval_{AUC}")
+                names = (head.VERIFICATION, head.LANGUAGE, f"eval_{AUC}")
                 figures = [f" · {name} {logs[name]:.4f}" for name in names if name in logs]
                 self.job.note(f"{step}/{self.args.max_steps} updates{''.join(figures)}")
         super().log(logs, start_time)
@@ -373,7 +330,7 @@ class OwnTrainer(Trainer):
             return self.optimizer
         settings, trained = self.settings, self.prepared.model.trained
         rates: dict[int, float] = {}
-        if isinstance(trained, Verifier):
+        if isinstance(trained, head.Verifier):
             head_lr = settings.head_lr or max(settings.lr, LEAST_HEAD_LR)
             rates = {id(trained.gain): head_lr, id(trained.bias): head_lr}
             if hasattr(trained, "row"):
@@ -470,7 +427,7 @@ class Finetuning(TrainingSettings):
     model: str
     dataset: str
     loss_on: Literal["solution", "both", "answer"] = "both"
-    vocabulary: int = VOCABULARY
+    vocabulary: int = base_model.VOCABULARY
 
 
 def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
@@ -478,36 +435,38 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
 
     Raises InputError for a model, dataset or setting that cannot be used.
     """
-    identity = identify_model(settings.model)  # raises its errors before a dataset is fetched
-    data = load_dataset(settings.dataset)
-    problems = data.problems[: settings.limit]
+    # Raises its errors before a dataset is fetched.
+    identity = base_model.identify_model(settings.model)
+    dataset = load_dataset(settings.dataset)
+    problems = dataset.problems[: settings.limit]
     if settings.loss_on == "answer":
         problems = tuple(replace(each, solution=f"{MARKER} {each.gold}") for each in problems)
     facts = {
         **asdict(settings),
         "model_files": identity,
-        "dataset_sha256": data.sha256,
+        "dataset_sha256": dataset.sha256,
         "problems": len(problems),
     }
 
     def prepare() -> Prepared:
-        if settings.model.startswith(PREFIX):
+        if settings.model.startswith(base_model.PREFIX):
             texts = [f"{problem.question}\n{problem.solution}" for problem in problems]
-            tokenizer = build_tokenizer(texts, settings.vocabulary)
-            model = new_model(tokenizer, named_shape(settings.model), settings.seed)
-            base = BaseModel(model, tokenizer, torch.float32)
+            tokenizer = base_model.build_tokenizer(texts, settings.vocabulary)
+            shape = base_model.named_shape(settings.model)
+            model = base_model.new_model(tokenizer, shape, settings.seed)
+            base = base_model.BaseModel(model, tokenizer, torch.float32)
         else:
-            base = load_folder(Path(settings.model))
+            base = base_model.load_folder(Path(settings.model))
         if settings.chat:
-            use_chat(base.tokenizer, settings.model)
+            data.use_chat(base.tokenizer, settings.model)
         whole = settings.loss_on == "both"
-        items, left_out = language_items(base.tokenizer, problems, base.context, whole)
+        items, left_out = data.language_items(base.tokenizer, problems, base.context, whole)
         adapters = change_model(base.model, settings)
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
-            save_folder(base, folder, adapters)
+            base_model.save_folder(base, folder, adapters)
 
-        return Prepared(base, TrainedModel(base.model), items, save, left_out)
+        return Prepared(base, head.TrainedModel(base.model), items, save, left_out)
 
     return run_training(job, settings, facts, prepare)
 
@@ -532,10 +491,10 @@ class VerifierTraining(TrainingSettings):
     samples: str
     init: str | None = None
     dataset: str | None = None
-    level: Level = "token"
-    objective: Objective = "joint"
-    language: Language | None = None
-    supervision: Supervision = "outcome"
+    level: data.Level = "token"
+    objective: data.Objective = "joint"
+    language: data.Language | None = None
+    supervision: data.Supervision = "outcome"
     head_lr: float | None = None
     init_row: Literal["random", "probe"] = "random"
     dev: str | None = None
@@ -546,8 +505,8 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
     Raises InputError for models, samples or settings that cannot be used.
     """
-    generator_files = identify_model(settings.generator)
-    init_files = identify_model(settings.init) if settings.init else "generator"
+    generator_files = base_model.identify_model(settings.generator)
+    init_files = base_model.identify_model(settings.init) if settings.init else "generator"
     is_likelihood = settings.level == "likelihood"
     if settings.init_row == "probe" and is_likelihood:
         raise InputError(
@@ -559,7 +518,8 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             "--objective pairwise compares values, which --level likelihood has none of; give "
             "another --level, or train by DPO (TRL) and rank with --generator"
         )
-    language: Language | None = settings.language or ("right" if is_likelihood else "reference")
+    usual: data.Language = "right" if is_likelihood else "reference"
+    language: data.Language | None = settings.language or usual
     if settings.objective != "joint":
         if settings.language is not None:
             raise InputError(
@@ -594,11 +554,11 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
     def prepare() -> Prepared:
         start = settings.init or settings.generator
-        base, level = load_folder(Path(start)), settings.level
+        base, level = base_model.load_folder(Path(start)), settings.level
         if settings.chat:
-            use_chat(base.tokenizer, start)
-        verifier = new_verifier(base.model, base.tokenizer, settings.seed, is_likelihood)
-        items, left_out = verifier_items(
+            data.use_chat(base.tokenizer, start)
+        verifier = head.new_verifier(base.model, base.tokenizer, settings.seed, is_likelihood)
+        items, left_out = data.verifier_items(
             sampled, base.tokenizer, base.context, objective=settings.objective,
             language=language, supervision=settings.supervision,
             by_step=level == "step", seed=settings.seed,
@@ -610,10 +570,10 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
         def save(folder: Path, losses: Mapping[str, float]) -> None:
             _warn_of_heads(verifier, settings, items, losses, job.note)
             fields = {**verifier.save_fields(), "level": level}
-            save_folder(base, folder, adapters)
-            write_json(folder / VERIFIER_FILE, fields)
+            base_model.save_folder(base, folder, adapters)
+            write_json(folder / base_model.VERIFIER_FILE, fields)
 
-        trained = TrainedModel(verifier, level, settings.objective)
+        trained = head.TrainedModel(verifier, level, settings.objective)
         evaluate = None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level)
         return Prepared(base, trained, items, save, left_out, evaluate)
 
@@ -621,7 +581,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
 
 def _begin(
-    verifier: Verifier, items: Sequence[Item], settings: VerifierTraining, note: Note
+    verifier: head.Verifier, items: Sequence[data.Item], settings: VerifierTraining, note: Note
 ) -> None:
     """Fit the head's beginning."""
     verifier.to("cuda" if torch.cuda.is_available() else "cpu").eval()
@@ -630,22 +590,22 @@ def _begin(
         some = rows[:: max(1, len(rows) // PROBED)]
         verifier.fit_row([row.text for row in some], [row.is_right for row in some])
         note(f"the head begins from a probe of {len(some):,} solutions")
-    if verifier.kind == LIKELIHOOD:
+    if verifier.kind == base_model.LIKELIHOOD:
         some = rows[: max(64, settings.batch)]
-        values = read_logprobs(verifier.model, [row.text for row in some], verifier.token_id)
+        values = head.read_logprobs(verifier.model, [row.text for row in some], verifier.token_id)
         verifier.fit_start(list(map(sum, values)))
     verifier.train()
 
 
 def _warn_of_heads(
-    verifier: Verifier,
+    verifier: head.Verifier,
     settings: VerifierTraining,
-    items: Sequence[Item],
+    items: Sequence[data.Item],
     losses: Mapping[str, float],
     note: Note,
 ) -> None:
     """Say that the gain changed its sign, or that the squared error ends at that of a constant."""
-    if verifier.kind == LOGIT and verifier.gain.item() < 0:
+    if verifier.kind == base_model.LOGIT and verifier.gain.item() < 0:
         note(
             "the head's gain changed its sign: its learning rate is too high for so few labels; "
             "give a lower --head-lr"
@@ -657,19 +617,21 @@ def _warn_of_heads(
         size = row.drawn * (len(row.ids) - row.start if settings.level == "token" else 1)
         total, right = total + size, right + size * row.is_right
     constant = right / total * (1 - right / total)
-    if losses.get(VERIFICATION, 0.0) > CONSTANT * constant:
+    if losses.get(head.VERIFICATION, 0.0) > CONSTANT * constant:
         note(
-            f"the squared error ends at {losses[VERIFICATION]:.3f}, and a constant scores "
+            f"the squared error ends at {losses[head.VERIFICATION]:.3f}, and a constant scores "
             f"{constant:.3f}: the verifier learnt next to nothing; give --init-row probe, a higher "
             "--lr or --head-lr, more solutions, or more --epochs"
         )
 
 
-def _measure(verifier: Verifier, tokenizer: Any, run: CandidateRun, level: Level) -> float:
+def _measure(
+    verifier: head.Verifier, tokenizer: Any, run: CandidateRun, level: data.Level
+) -> float:
     """Return the AUC within problems on a development run."""
-    pairs = [QuestionSolution(answered.problem.question, each.text, each.finished)
+    pairs = [data.QuestionSolution(answered.problem.question, each.text, each.finished)
              for answered in run.answered for each in answered.candidates]  # fmt: skip
-    values = iter(read_values(verifier, encode_pairs(tokenizer, pairs)))
+    values = iter(head.read_values(verifier, data.encode_pairs(tokenizer, pairs)))
     by_problem = []
     for answered in run.answered:
         each = [next(values) for _ in answered.candidates]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from math import isclose
 
+from gradeschool import latex
 from gradeschool.answers.search import (
     TextMatch,
     closing_brace,
@@ -17,14 +18,6 @@ from gradeschool.answers.search import (
     last_plain_box,
     match_of,
     mentions_answer,
-)
-from gradeschool.latex import (
-    braced_fractions,
-    number_or_percentage,
-    plain_symbols,
-    replaced,
-    slash_as_fraction,
-    without_unit,
 )
 from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import last_number_before
@@ -134,14 +127,15 @@ def stripped(answer: str) -> str:
     answer = answer.strip().replace("\n", "").rstrip(".").replace("\\!", "")
     if answer.startswith(TEXT) and answer.endswith("}"):
         answer = answer[len(TEXT) : -1]
-    answer = without_unit(replaced(answer, BEFORE_UNITS))
+    answer = latex.without_unit(latex.replaced(answer, BEFORE_UNITS))
     for degrees in ("^{\\circ}", "^\\circ"):
         answer = answer.replace(degrees, "").strip()
     answer = AFTERNOON.sub("", LENGTH.sub("", answer).strip()).strip()
-    answer = plain_symbols(replaced(TONS.sub(r"\1", answer).strip(), AFTER_UNITS), LAST)
+    answer = latex.plain_symbols(latex.replaced(TONS.sub(r"\1", answer).strip(), AFTER_UNITS), LAST)
     for pattern, braced in BARE_ARGUMENTS:
         answer = pattern.sub(braced, answer)
-    return slash_as_fraction(braced_fractions(answer.replace(" ", "")), roots=True).rstrip("\\,.")
+    answer = latex.braced_fractions(answer.replace(" ", ""))
+    return latex.slash_as_fraction(answer, roots=True).rstrip("\\,.")
 
 
 def compare(value: str, reference: str) -> bool:
@@ -152,7 +146,7 @@ def compare(value: str, reference: str) -> bool:
     """
     if value == reference:
         return True
-    answer, gold = number_or_percentage(value), number_or_percentage(reference)
+    answer, gold = latex.number_or_percentage(value), latex.number_or_percentage(reference)
     if answer is not None and gold is not None:
         golds = (gold, gold / 100, gold * 100)
         return any(isclose(gold, answer, abs_tol=TOLERANCE) for gold in golds)

@@ -10,19 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from gradeschool import latex
 from gradeschool.answers.search import TextMatch, last_match, lowered, mentions_answer
-from gradeschool.latex import (
-    MINERVA_REMOVED,
-    MINERVA_SUBSTITUTIONS,
-    braced_fractions,
-    math_box,
-    plain_symbols,
-    replaced,
-    right_side,
-    slash_as_fraction,
-    unwrapped,
-    without_unit,
-)
 from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
 from gradeschool.protocols.extractions import COMMA, last_number_before
@@ -57,7 +46,7 @@ ANNOUNCED = re.compile(r"final answer|answer is", re.IGNORECASE | re.ASCII)
 
 def last_box(text: str) -> TextMatch | None:
     r"""Return `math_box` without a second pair of braces around the content."""
-    box = math_box(text) if "\\" in text else None
+    box = latex.math_box(text) if "\\" in text else None
     inner = DOUBLE_BRACED.match(box.text) if box is not None and box.text[:1] == "{" else None
     if box is None or inner is None:
         return box
@@ -138,10 +127,10 @@ def hendrycks(answer: str) -> str:
     Raises ValueError on an `a/b` that is not a fraction of integers, as upstream does.
     """
     answer = answer.strip().replace("\n", "").rstrip(".")
-    answer = replaced(without_unit(replaced(answer, BEFORE_UNIT)), AFTER_UNIT)
-    answer = right_side(plain_symbols(answer, LAST))
+    answer = latex.replaced(latex.without_unit(latex.replaced(answer, BEFORE_UNIT)), AFTER_UNIT)
+    answer = latex.right_side(latex.plain_symbols(answer, LAST))
     answer = BARE_ROOT_WORD.sub(r"\\sqrt{\1}", answer).replace(" ", "")
-    return slash_as_fraction(braced_fractions(answer), strict=True)
+    return latex.slash_as_fraction(latex.braced_fractions(answer), strict=True)
 
 
 WRAPPERS = (("\\text{(", ")}"), ("\\text{", "}"), ("\\textbf{", "}"), ("\\overline{", "}"))
@@ -150,19 +139,19 @@ ANSWER_IS = re.compile(r"answer?is:?")
 BARE_FRACTION = re.compile(r"(frac)([^{])(.)")
 BARE_ROOT = re.compile(r"(sqrt)([^{])")
 PHRASES = (
-    *MINERVA_SUBSTITUTIONS,
+    *latex.MINERVA_SUBSTITUTIONS,
     ("\\le", "<"),
-    *((text, "") for text in (*MINERVA_REMOVED, *"\n\r\f")),
+    *((text, "") for text in (*latex.MINERVA_REMOVED, *"\n\r\f")),
 )
 WORDS = tuple(pair for pair in PHRASES if "\\" not in pair[0])
 
 
 def minerva(answer: str) -> str:
     """Return the Minerva form: units, spaces and LaTeX wrappers removed."""
-    answer = replaced(answer, PHRASES if "\\" in answer else WORDS)
+    answer = latex.replaced(answer, PHRASES if "\\" in answer else WORDS)
     if "{" in answer:
         for opening, closing in WRAPPERS:
-            answer = unwrapped(answer, opening, closing)
+            answer = latex.unwrapped(answer, opening, closing)
         start, end = answer.find("\\boxed{"), answer.rfind("}")
         inside = start + len("\\boxed{")
         if 0 <= start <= inside <= end:  # the first box to the last brace

@@ -12,17 +12,8 @@ import re
 from functools import cache
 from math import isclose
 
+from gradeschool import latex
 from gradeschool.answers.search import closing_brace, last_match
-from gradeschool.latex import (
-    braced_fractions,
-    number_or_percentage,
-    plain_symbols,
-    replaced,
-    right_side,
-    slash_as_fraction,
-    unwrapped,
-    without_unit,
-)
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import Answer, ScorerFailure, call_library
 
@@ -143,13 +134,13 @@ SQUARE_ROOT = re.compile(r"\\sqrt(\w+)")
 def strip_string(string: str) -> str:
     """Return an answer without units, signs, spaces and LaTeX that makes no difference."""
     text = string.strip().replace("\n", "").rstrip(".").replace("\\!", "")
-    text = unwrapped(text, "\\begin{array}{", instead="\\begin{pmatrix}")
+    text = latex.unwrapped(text, "\\begin{array}{", instead="\\begin{pmatrix}")
     text = text.replace("\\end{array}", "\\end{pmatrix}")
-    text = _without_units(without_unit(replaced(text, BEFORE_UNITS)))
-    text = unwrapped(word_number(replaced(text, SIGNS)), "\\text{")
-    text = plain_symbols(replaced(text, AFTER_UNITS), LAST, _without_zeros)
-    text = SQUARE_ROOT.sub(r"\\sqrt{\1}", right_side(text)).replace(" ", "")
-    return slash_as_fraction(braced_fractions(text), roots=True)
+    text = _without_units(latex.without_unit(latex.replaced(text, BEFORE_UNITS)))
+    text = latex.unwrapped(word_number(latex.replaced(text, SIGNS)), "\\text{")
+    text = latex.plain_symbols(latex.replaced(text, AFTER_UNITS), LAST, _without_zeros)
+    text = SQUARE_ROOT.sub(r"\\sqrt{\1}", latex.right_side(text)).replace(" ", "")
+    return latex.slash_as_fraction(latex.braced_fractions(text), roots=True)
 
 
 def _without_zeros(text: str) -> str:
@@ -230,7 +221,7 @@ def compare(value: str, reference: str) -> bool:
     """Compare as numbers, also with factors 1/100 and 100, else as symbolic expressions."""
     if value.strip().lower() == reference.strip().lower():
         return True
-    number, gold = number_or_percentage(value), number_or_percentage(reference)
+    number, gold = latex.number_or_percentage(value), latex.number_or_percentage(reference)
     if number is not None and gold is not None:
         golds = (gold / 100, gold, gold * 100)
         return any(isclose(gold, number, rel_tol=TOLERANCE) for gold in golds)

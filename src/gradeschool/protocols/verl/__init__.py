@@ -10,15 +10,8 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from gradeschool import latex
 from gradeschool.answers.search import closing_brace, last_match, last_number_start, mentions_answer
-from gradeschool.latex import (
-    MINERVA_REMOVED,
-    MINERVA_REWRITTEN,
-    MINERVA_SUBSTITUTIONS,
-    hendrycks_equal,
-    replaced,
-    spaced_box,
-)
 from gradeschool.protocols.extractions import HASH, last_marked
 from gradeschool.scorer import Answer, make_answer
 
@@ -59,11 +52,11 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
 
 def extract_box(text: str, reference: str) -> Answer | None:
     """Extract the last box."""
-    box = spaced_box(text)
+    box = latex.spaced_box(text)
     return None if box is None else Answer(box.text, box.text, (box.start, box.end), "the last box")
 
 
-compare_box = partial(hendrycks_equal, percents=("\\\\%", "\\%"))
+compare_box = partial(latex.hendrycks_equal, percents=("\\\\%", "\\%"))
 
 
 class BoxContent(str):
@@ -76,9 +69,9 @@ def minerva_form(text: str) -> str:
     """Return an answer in DAPO's version of Minerva's normal form; "ft" stays."""
     if text.isdigit():
         return text
-    text = replaced(text.split("=")[-1], MINERVA_SUBSTITUTIONS)
-    text = replaced(text, ((word, "") for word in MINERVA_REMOVED if word != "ft"))
-    for pattern, replacement in MINERVA_REWRITTEN:
+    text = latex.replaced(text.split("=")[-1], latex.MINERVA_SUBSTITUTIONS)
+    text = latex.replaced(text, ((word, "") for word in latex.MINERVA_REMOVED if word != "ft"))
+    for pattern, replacement in latex.MINERVA_REWRITTEN:
         text = pattern.sub(replacement, text)
     text = BARE_ROOT.sub(r"sqrt{\2}", text).replace("$", "")
     digits = text.replace(",", "")
