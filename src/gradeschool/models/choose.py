@@ -95,12 +95,10 @@ def choose_model(
         from gradeschool.models.vllm_model import VllmModel
 
         return VllmModel(name, calculator, options)
+    from gradeschool.models.endpoint import AnthropicModel, Endpoint
+
     if provider == "anthropic" and name:
-        from gradeschool.models.anthropic import AnthropicModel
-
         return AnthropicModel(*find_server(spec), seconds, options)
-    from gradeschool.models.endpoint import Endpoint
-
     return Endpoint(*find_server(spec), seconds, options, calculator)
 
 
