@@ -16,14 +16,8 @@ from urllib.parse import urlsplit
 from gradeschool.completion import CONTINUE
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.formats.values import mapping, text_of
+from gradeschool.models import endpoint
 from gradeschool.models.base import Model
-from gradeschool.models.endpoint import (
-    LOCAL_HOSTS,
-    STARTING_WAITS,
-    Endpoint,
-    Response,
-    with_retries,
-)
 from gradeschool.models.openai_api import BUSY_OR_GATEWAY_STATUSES, NEUTRAL, object_in
 from gradeschool.protocol import Protocol
 
@@ -67,7 +61,7 @@ class ProbeAnswer(NamedTuple):
     model: str = ""
 
 
-class Probe(Endpoint):
+class Probe(endpoint.Endpoint):
     """An endpoint for tests of individual fields; counts its requests.
 
     chat, plain: the greedy answers of both forms to QUESTION, once `forms` was called; None if
@@ -88,7 +82,7 @@ class Probe(Endpoint):
         """
         body = {"model": self.model, "max_tokens": TOKENS, "temperature": 0, **fields}
 
-        async def request() -> Response:
+        async def request() -> endpoint.Response:
             self.requests += 1
             response = await self._send("POST", path, json.dumps(body).encode())
             response.connection.close()
@@ -96,7 +90,7 @@ class Probe(Endpoint):
                 raise self.refusal(response)
             return response
 
-        status, _, raw, _ = await with_retries(request, STARTING_WAITS, True)
+        status, _, raw, _ = await endpoint.with_retries(request, endpoint.STARTING_WAITS, True)
         if status != 200:
             return ProbeAnswer(status)
         reply = object_in(raw)
@@ -275,7 +269,7 @@ class Probe(Endpoint):
 
     async def context(self) -> Finding:
         """Check whether a prompt that is too long is refused."""
-        if urlsplit(self.base).hostname not in LOCAL_HOSTS:
+        if urlsplit(self.base).hostname not in endpoint.LOCAL_HOSTS:
             return UNKNOWN, "not tested, the server may charge for it"
         # transformers serve adds a revision to the model's name, and works on any prompt for long.
         if self.greedy.model.startswith(f"{self.model}@"):
@@ -325,7 +319,7 @@ async def check_server(model: Model, protocol: Protocol) -> dict[str, str]:
     FatalModelError if the server does not continue the answer. If a request fails, checking stops:
     the run will show the error.
     """
-    if not isinstance(model, Endpoint) or not model.speaks_openai:
+    if not isinstance(model, endpoint.Endpoint) or not model.speaks_openai:
         return {}
     try:
         async with Probe(model.base, model.model, model.key, model.seconds, model.options) as probe:

@@ -34,18 +34,11 @@ from gradeschool.reports.printable import markdown_text
 from gradeschool.reports.terminal import accuracy_text, difference_in_words, disagrees
 from gradeschool.runs.job import recorded_prompts
 from gradeschool.scorer import Answer, Scorer, clip
+from gradeschool.scoring import score as scoring
 from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.candidates import sample_key
 from gradeschool.scoring.causes import explained_samples, label_changes_for
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
-from gradeschool.scoring.score import (
-    REMOVED,
-    Forms,
-    RunScore,
-    ScorerResult,
-    score_batch,
-    score_counts,
-)
 from gradeschool.scoring.sources import Run, choose_runs, named_files
 from gradeschool.scoring.table import (
     ALL,
@@ -109,7 +102,7 @@ class Judged:
     results: Mapping[str, Any]
     prompts: Mapping[str, Prompt]
     headline: ScoredTable
-    score: RunScore
+    score: scoring.RunScore
     completions: list[JudgedCompletion]
     revised: int
 
@@ -119,14 +112,14 @@ class Judged:
         return self.run.name
 
     @property
-    def result(self) -> ScorerResult:
+    def result(self) -> scoring.ScorerResult:
         """The result of the headline scorer."""
         return self.score.scorers[HEADLINE]
 
     @property
-    def forms(self) -> Forms:
+    def forms(self) -> scoring.Forms:
         """The counts of truncated, empty and run-on completions."""
-        return self.score.forms or Forms(0, 0, 0, 0, 0)
+        return self.score.forms or scoring.Forms(0, 0, 0, 0, 0)
 
     def samples(self) -> tuple[int, int]:
         """Return the fewest and the most samples of a problem, (0, 0) without completions."""
@@ -181,7 +174,9 @@ def judge_run(
     """
     names, by_key = scorers.names, sent_prompts(run.manifest, warn)
     changes = label_changes_for(run)
-    rows = [row for row in score_batch(run.samples, scorers, changes) if row.problem is not None]
+    rows = [
+        row for row in scoring.score_batch(run.samples, scorers, changes) if row.problem is not None
+    ]
     headline = ScoredTable(run, scorers.scorers[:1])
     completions, prompts = [], {}
     explained = explained_samples(headline, changes)
@@ -203,9 +198,9 @@ def judge_run(
         own_run.results_of(run.path),
         prompts,
         headline,
-        score_counts(run.name, len(run.samples), counts, names),
+        scoring.score_counts(run.name, len(run.samples), counts, names),
         completions,
-        revised=sum(row.revised not in (b"", REMOVED) for row in rows),
+        revised=sum(row.revised not in (b"", scoring.REMOVED) for row in rows),
     )
 
 
@@ -231,7 +226,7 @@ class ScorerGroup(NamedTuple):
     """
 
     names: tuple[str, ...]
-    result: ScorerResult
+    result: scoring.ScorerResult
     own: bool
     finds: bool
     gained: int
