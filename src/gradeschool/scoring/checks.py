@@ -188,7 +188,7 @@ class Checks:
                     counts["no gold"] += 1
                     self.examples.setdefault("no gold", f"row {sample.row} {sample.fault}")
                 if reference.gold is not None:
-                    self._count_gold(sample, "", 1)
+                    self._count_facts(sample, 1)
                 elif reference.question is not None and len(self.questions) < KEPT:
                     self.questions.append(reference.question)
                 continue
@@ -207,7 +207,7 @@ class Checks:
             answer = last_number(sample.text)
             is_right = answer == normalized(problem.gold) != ""
             self._count_filled(sample, problem, is_right)
-            self._count_text(sample, problem, answer, is_right, weight)
+            self._count_facts(sample, weight, answer, is_right)
             if sample.text and not reference.in_text:
                 self.placement.add(samples, index, problem, answer, is_right, weight)
 
@@ -233,99 +233,69 @@ class Checks:
             longest = self.filled.get((run, what), (0, row, row))
             self.filled[run, what] = max(longest, (n, first, row), key=itemgetter(0))
 
-    def _count_text(
-        self, sample: Sample, problem: Problem, answer: str, is_right: bool, weight: int
+    def _count_facts(
+        self, sample: Sample, weight: int, answer: str = "", is_right: bool = False
     ) -> None:
-        """Count what the text and the gold of a sample look like.
+        """Count what the text and the gold of a sample look like; without a problem, the gold.
 
         answer: the text's last number; is_right: whether it is the gold.
         """
-        text, question = sample.text, sample.reference.question or ""
-        written = _written(sample.reference.gold)
-        is_own = problem.meta.get("dataset") == OWN_PROBLEMS
-        is_bare = len(text) < 40 and BARE.match(text) is not None
-        is_remark = sample.reference.turns and squeeze(problem.question) not in squeeze(question)
-        if is_remark:
-            self.examples.setdefault("remarks", clip(question))
-        is_words = len(written.split(None, 3)) > 3 and MARKER not in written
-        facts: dict[str, object] = {
-            "searched": True,
-            "right": is_right,
-            "empty": not text,
-            "bare": is_bare,
-            "bare right": is_bare and is_right,
-            "escaped": "\\n" in text and "\n" not in text and ESCAPED.search(text),
-            "questions as texts": text.endswith("?") and squeeze(text) in self.matcher.questions,
-            "programs": any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text),
-            "prompts": not self.matcher.cuts_prompts and end_of_prompt(text, None, problem, True),
-            "solutions": len(text) > 20
-            and (_is_prose(text, problem.solution) or _is_prose(text, written)),
-            "wordy golds": is_words and (is_own or not _is_prose(written, problem.solution)),
-            "remarks": is_remark,
-        }  # fmt: skip
-        self.counts.update(dict.fromkeys(compress(facts, facts.values()), weight))
-        if written:
-            self._count_gold(sample, answer, weight)
-        self.lengths[len(text)] += weight
-        self.alike.count(text, problem.gold, weight)
-
-    def _count_gold(self, sample: Sample, answer: str, weight: int) -> None:
-        """Compare the file's gold with the dataset's and with the text's last number."""
-        problem, written = sample.problem, _written(sample.reference.gold)
-        is_thousands = THOUSANDS.fullmatch(written) is not None
-        is_marked, marks = MARKER in sample.text[-END:], (MARKER, "\\boxed")
-        is_unmarked = is_marked and not any(map(written.__contains__, marks))
-        value = read_number(sample.reference.gold) if problem else ""
+        problem, text, gold = sample.problem, sample.text, sample.reference.gold
+        first = gold[0] if isinstance(gold, list) and len(gold) == 1 else gold
+        written = "" if gold is None else str(first)
         is_own = problem is not None and problem.meta.get("dataset") == OWN_PROBLEMS
-        differs = problem and value and not is_own and value != normalized(problem.gold)
-        if problem and differs:
-            self.examples.setdefault("differ", f"row {sample.row}: {value}, not {problem.gold}")
-        facts: dict[str, object] = {
-            "golds": written,
-            "thousands": is_thousands,
-            "decimals": "." in written and not is_thousands,
-            "letters": LETTER.fullmatch(written),
-            "marked": is_marked,
-            "unmarked golds": is_unmarked and len(written.split()) > 14,
-            "readable": value,
-            "own": value and is_own,
-            "given": value and value == answer,  # by the text
-            "differ": differs,
-            "differ, given": differs and value == answer,
-        }
+        facts: dict[str, object] = {}
+        if problem is not None:
+            question, turns = sample.reference.question or "", sample.reference.turns
+            is_bare = len(text) < 40 and BARE.match(text) is not None
+            is_remark = turns and squeeze(problem.question) not in squeeze(question)
+            if is_remark:
+                self.examples.setdefault("remarks", clip(question))
+            is_words = len(written.split(None, 3)) > 3 and MARKER not in written
+            cuts = self.matcher.cuts_prompts
+            facts = {
+                "searched": True,
+                "right": is_right,
+                "empty": not text,
+                "bare": is_bare,
+                "bare right": is_bare and is_right,
+                "escaped": "\\n" in text and "\n" not in text and ESCAPED.search(text),
+                "questions as texts": text.endswith("?")
+                and squeeze(text) in self.matcher.questions,
+                "programs": any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text),
+                "prompts": not cuts and end_of_prompt(text, None, problem, True),
+                "solutions": len(text) > 20
+                and (_is_prose(text, problem.solution) or _is_prose(text, written)),
+                "wordy golds": is_words and (is_own or not _is_prose(written, problem.solution)),
+                "remarks": is_remark,
+            }
+            self.lengths[len(text)] += weight
+            self.alike.count(text, problem.gold, weight)
+        if written:
+            is_thousands = THOUSANDS.fullmatch(written) is not None
+            is_marked, marks = MARKER in text[-END:], (MARKER, "\\boxed")
+            is_unmarked = is_marked and not any(map(written.__contains__, marks))
+            value = read_number(gold) if problem else ""
+            differs = problem and value and not is_own and value != normalized(problem.gold)
+            if problem and differs:
+                self.examples.setdefault("differ", f"row {sample.row}: {value}, not {problem.gold}")
+            facts |= {
+                "golds": True,
+                "thousands": is_thousands,
+                "decimals": "." in written and not is_thousands,
+                "letters": LETTER.fullmatch(written),
+                "marked": is_marked,
+                "unmarked golds": is_unmarked and len(written.split()) > 14,
+                "readable": value,
+                "own": value and is_own,
+                "given": value and value == answer,  # by the text
+                "differ": differs,
+                "differ, given": differs and value == answer,
+            }
         self.counts.update(dict.fromkeys(compress(facts, facts.values()), weight))
 
     def conclude(self) -> list[str]:
         """Return warnings; raises InputError if the file is not what it was read as."""
-        note = ""
-        if self.examined < self.answered:
-            note = f" (estimated from {self.examined:,} of {self.answered:,} texts)"
-        try:
-            for finding, holds in self._refusals().items():
-                if holds:
-                    raise InputError(holds if isinstance(holds, str) else self._say(finding))
-            warnings = self._warnings() if self.counts["searched"] else []
-        except InputError as error:
-            raise InputError(f"{error}{note}") from None
-        return [words + note for words in warnings if words]
-
-    def _say(self, finding: str, **values: object) -> str:
-        """Return the sentence of a finding."""
-        n, failures, roles = self.counts["searched"], self.counts["failures"], self.columns.roles
-        usual = {
-            "file": self.file, "name": self.matcher.name, "base": self.matcher.base,
-            "counts": self.counts, "examples": self.examples, "columns": self.columns, "n": n,
-            "rows": n + self.counts["faults"], "texts": self.answered,
-            "all": self.answered + failures, "column": roles.get("response", "response"),
-            "gold": roles.get("gold"),
-        }  # fmt: skip
-        return SENTENCES[finding].format_map(usual | values)
-
-    def _refusals(self) -> dict[str, object]:
-        """Return for each reason not to score a file whether it holds, or its sentence.
-
-        The first one counts.
-        """
         counts, columns, n = self.counts, self.columns, self.counts["searched"]
         golds, gold = counts["golds"], columns.roles.get("gold")
         may_be_other = n >= LEAST_ROWS and "response" not in columns.named
@@ -342,7 +312,7 @@ class Checks:
         has = "solutions that end in '#### N'" if is_marked else "bare numbers"
         has += f" that are golds of {self.matcher.name!r}" if is_right else ""
         lacks = "texts" if is_wordy else "texts without" if is_marked else "other numbers"
-        return {
+        refusals = {
             "failures": counts["failures"] > self.answered,
             "letters": counts["letters"] >= NEARLY_ALL * golds and golds >= 3,
             "questions": counts["questions as texts"] >= NEARLY_ALL * (n + counts["faults"]) > 1,
@@ -354,6 +324,29 @@ class Checks:
             "placement": self.placement.refusal(n),
             "mostly-prompts": counts["prompts"] >= max(3, 0.5 * n),
         }
+        note = ""
+        if self.examined < self.answered:
+            note = f" (estimated from {self.examined:,} of {self.answered:,} texts)"
+        try:
+            for finding, holds in refusals.items():  # the first one counts
+                if holds:
+                    raise InputError(holds if isinstance(holds, str) else self._say(finding))
+            warnings = self._warnings() if n else []
+        except InputError as error:
+            raise InputError(f"{error}{note}") from None
+        return [words + note for words in warnings if words]
+
+    def _say(self, finding: str, **values: object) -> str:
+        """Return the sentence of a finding."""
+        n, failures, roles = self.counts["searched"], self.counts["failures"], self.columns.roles
+        usual = {
+            "file": self.file, "name": self.matcher.name, "base": self.matcher.base,
+            "counts": self.counts, "examples": self.examples, "columns": self.columns, "n": n,
+            "rows": n + self.counts["faults"], "texts": self.answered,
+            "all": self.answered + failures, "column": roles.get("response", "response"),
+            "gold": roles.get("gold"),
+        }  # fmt: skip
+        return SENTENCES[finding].format_map(usual | values)
 
     def _unknown_questions(self) -> str:
         """Return what to say of a file in which no row has a problem."""
@@ -431,12 +424,6 @@ class Checks:
                 shown = clip(", ".join(map(str, kinds)))
                 warnings.append(self._say("runs", samples=samples, kind=column, values=shown))
         return [*warnings, self.placement.warning()]
-
-
-def _written(gold: object) -> str:
-    """Return a file's gold as text, "" for none."""
-    first = gold[0] if isinstance(gold, list) and len(gold) == 1 else gold
-    return "" if gold is None else str(first)
 
 
 def _is_prose(text: str, solution: str) -> bool:

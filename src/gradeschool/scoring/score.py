@@ -25,7 +25,7 @@ from gradeschool.formats.read import run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import Problem, several_golds
 from gradeschool.scoring.sources import Numbering, Source, Warn, digest, note_missing
-from gradeschool.scoring.statistics import Interval, share_of, share_of_single_samples
+from gradeschool.scoring.statistics import Interval, Share, share_of, wilson
 from gradeschool.scoring.table import (
     BATCH,
     CORRECT,
@@ -397,7 +397,8 @@ def score_counts(
             continue
         if most <= 1 and ERROR not in column:
             by_outcome = list(map(column.count, range(len(OUTCOMES))))
-            share = share_of_single_samples(by_outcome[CORRECT], len(column))
+            right, judged = by_outcome[CORRECT], len(column)
+            share = Share(judged, right / max(1, judged), wilson(right, judged), judged)
         else:
             tallies = {problem: [0] * len(OUTCOMES) for problem in sizes}
             for outcome, (problem, _, times) in zip(column, rows, strict=True):

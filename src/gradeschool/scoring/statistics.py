@@ -96,12 +96,6 @@ class Share(NamedTuple):
     bounds: Interval | None = None
 
 
-def share_of_single_samples(correct: int, judged: int) -> Share:
-    """Return the same as `share_of` for problems with one judged sample each and no error."""
-    share = correct / judged if judged else 0.0
-    return Share(judged, share, wilson(correct, judged), judged)
-
-
 def share_of(problems: Iterable[tuple[int, int, int]]) -> Share:
     """Return the accuracy over (correct, judged, errors) of each problem."""
     low, high, pairs = [], [], []
