@@ -124,24 +124,28 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def locked_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder, which is made, for the block.
+def locked_file(path: Path, flags: int = os.O_RDWR) -> Iterator[int]:
+    """Yield the descriptor of a file, which is made with its folder, locked for the block.
 
     The system releases the lock when the process dies in any way. Raises StoreError if another
     process has it, or the folder cannot be used.
     """
     import fcntl
 
+    folder = str(path.parent)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        number = open_regular(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        number = open_regular(path, flags | os.O_CREAT)
     except OSError as error:
-        raise StoreError(f"cannot use {str(folder)!r}: {error.strerror}") from error
+        raise StoreError(
+            f"cannot use the folder {folder!r}: {error.strerror}; give another with -o"
+        ) from error
     with os.fdopen(number):
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise StoreError(
-                f"the folder {str(folder)!r} is in use by another process; wait for it"
+                f"the folder {folder!r} is in use by another process; wait for it, or give another "
+                "with -o"
             ) from error
-        yield
+        yield number

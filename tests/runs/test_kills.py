@@ -148,7 +148,7 @@ from pathlib import Path
 from gradeschool import atomic
 from gradeschool.runs import evaluate
 from gradeschool.runs.send import Dispatcher
-from gradeschool.runs.store import RunStore
+from gradeschool.formats.own_run import RunStore
 TORN = {TORN!r}
 {STAGES[stage]}
 from gradeschool.cli import main

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import StoreError
-from gradeschool.formats.own_run import from_fields, is_changed, to_line
-from gradeschool.runs.store import RunStore
+from gradeschool.formats.own_run import from_fields, is_changed, open_store, to_line
 
 
 def completion(number: int, text: str = "#### 1", error: str = "") -> Completion:
@@ -21,7 +20,7 @@ def completion(number: int, text: str = "#### 1", error: str = "") -> Completion
 
 
 def stored(folder: Path, *completions: Completion) -> None:
-    with RunStore(folder) as store:
+    with open_store(folder) as store:
         for item in completions:
             store.append(item, "Q?")
 
@@ -42,7 +41,7 @@ def test_an_incomplete_last_row_is_cut_off_and_said(tmp_path: Path) -> None:
     path = tmp_path / "completions.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[:-7])
-    with RunStore(tmp_path) as store:
+    with open_store(tmp_path) as store:
         assert set(store.completions) == {"key-1"}
         assert store.damaged == "1 row is damaged (row 2); missing samples are requested again"
         store.append(completion(2), "Q?")
@@ -57,7 +56,7 @@ def test_a_changed_row_is_left_out_and_stays(tmp_path: Path) -> None:
     path = tmp_path / "completions.jsonl"
     changed = path.read_bytes().replace(b"#### 1", b"#### 2", 1)
     path.write_bytes(changed)
-    with RunStore(tmp_path) as store:
+    with open_store(tmp_path) as store:
         assert set(store.completions) == {"key-2"}
         assert store.damaged.startswith("1 row is damaged (row 1)")
         store.append(completion(1), "Q?")
@@ -77,27 +76,27 @@ def test_any_cut_and_any_junk_leave_the_rows_before_readable(
     cut = min(cut, sum(map(len, lines)))
     path.write_bytes(b"".join(lines)[:cut] + junk)
     intact = {f"key-{n}" for n in range(3) if sum(map(len, lines[: n + 1])) <= cut}
-    with RunStore(folder) as store:
+    with open_store(folder) as store:
         assert intact <= set(store.completions)
         store.append(completion(7), "Q?")
-    with RunStore(folder) as store:
+    with open_store(folder) as store:
         assert intact | {"key-7"} <= set(store.completions)
 
 
 def test_a_failed_sample_is_replaced_by_an_answer_never_the_reverse(tmp_path: Path) -> None:
     failed, right = completion(1, "", "timeout: slow"), completion(1)
     stored(tmp_path, failed, right, completion(1, "other"), failed)
-    with RunStore(tmp_path) as store:
+    with open_store(tmp_path) as store:
         assert store.completions["key-1"] == right
 
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from gradeschool.runs.store import RunStore\n"
-        "with RunStore(Path(sys.argv[1])): pass"
+        "import sys; from pathlib import Path; from gradeschool.formats.own_run import open_store\n"
+        "with open_store(Path(sys.argv[1])): pass"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
-    with RunStore(tmp_path):
+    with open_store(tmp_path):
         second = subprocess.run(command, capture_output=True, text=True)
     assert second.returncode == 1
     assert "in use by another process" in second.stderr
@@ -107,13 +106,13 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_a_clear_error_and_keeps_what_was_stored(tmp_path: Path) -> None:
     stored(tmp_path, completion(1))
-    with RunStore(tmp_path) as store:
+    with open_store(tmp_path) as store:
         own, store._file = store._file, os.open("/dev/full", os.O_WRONLY)
         with pytest.raises(StoreError, match="what was stored before is intact"):
             store.append(completion(2), "Q?")
         os.close(store._file)
         store._file = own
-    with RunStore(tmp_path) as store:
+    with open_store(tmp_path) as store:
         assert set(store.completions) == {"key-1"}
 
 
@@ -121,5 +120,5 @@ def test_a_file_that_is_no_run_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "completions.jsonl"
     path.write_text('{"prompt": "?", "completion": "18"}')
     with pytest.raises(StoreError, match="is not part of a run; give another folder"):
-        RunStore(tmp_path).__enter__()
+        open_store(tmp_path).__enter__()
     assert path.read_text() == '{"prompt": "?", "completion": "18"}'

@@ -155,7 +155,6 @@ def eval_command(
 
     Example: gradeschool eval -m http://localhost:8080/v1 -p lm-eval/gsm8k
     """
-    from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import measured
     from gradeschool.reports.terminal import curve_table, print_scores
 
@@ -167,37 +166,34 @@ def eval_command(
     if dry_run:
         print_estimates(jobs, as_json)
         return
-    if len(jobs) == 1:
-        [job] = jobs
-        evaluation = run_job(job, quiet, loggers)
-        if as_json:
-            _print_json([(job, evaluation)])
-        else:
-            console, manifest = cli.stdout_console(), manifest_of(evaluation.folder)
-            for name, value in measured(manifest):
-                say(f"{name:9}{value}")
+    if len(jobs) > 1:
+        finished, status = run_all(jobs, quiet, loggers)
+        if finished and as_json:
+            _print_json(finished)
+        elif finished:
+            _print_leaderboard(finished)
+        sys.exit(status)
+    run = run_job(jobs[0], quiet, loggers)
+    if as_json:
+        _print_json([run])
+    else:
+        console, folder = cli.stdout_console(), jobs[0].folder
+        for name, value in measured(run.manifest):
+            say(f"{name:9}{value}")
+        say()
+        if run.answered or run.fatal is None:
+            print_scores([run.score], console)
+        if run.curve:
+            curve_table(run.curve, f"maj@k and pass@k by {run.score.scorers[0].scorer}", console)
             say()
-            if evaluation.answered or evaluation.fatal is None:
-                print_scores([evaluation.score], console)
-            if evaluation.curve:
-                scorer = job.plan.protocol.scorers[0]
-                curve_table(evaluation.curve, f"maj@k and pass@k by {scorer}", console)
-                say()
-            for text in _remarks(evaluation, manifest):
-                say(f"{text}\n")
-            cost = "" if evaluation.cost is None else f" (${evaluation.cost:,.4f})"
-            then = "; to apply every scorer:" if evaluation.answered else ""
-            requested = evaluation.results["requested"]
-            say(f"{evaluation.answered} of {requested} samples in {evaluation.folder}{cost}{then}")
-            if evaluation.answered:
-                say(f"  gradeschool score {quoted(str(evaluation.folder))}")
-        sys.exit(report_end(evaluation))
-    finished, status = run_all(jobs, quiet, loggers)
-    if finished and as_json:
-        _print_json(finished)
-    elif finished:
-        _print_leaderboard(finished)
-    sys.exit(status)
+        for text in _remarks(run):
+            say(f"{text}\n")
+        cost = "" if run.cost is None else f" (${run.cost:,.4f})"
+        then = "; to apply every scorer:" if run.answered else ""
+        say(f"{run.answered} of {run.results['requested']} samples in {folder}{cost}{then}")
+        if run.answered:
+            say(f"  gradeschool score {quoted(str(folder))}")
+    sys.exit(report_end(run))
 
 
 def prepare_jobs(
@@ -229,15 +225,14 @@ def prepare_jobs(
     return list(prepared.values())
 
 
-Finished = Sequence[tuple["PreparedJob", "Evaluation"]]
 STATUSES = (0, 3, 2, 130)  # of runs, the mildest first
 ASK_AGAIN = ("http 408", "http 409", "http 425", "http 429")  # of the statuses 400 to 499
 
 
 def run_all(
     prepared: Sequence[PreparedJob], quiet: bool, loggers: Sequence[str] = ()
-) -> tuple[Finished, int]:
-    """Run jobs one after the other; return those with results, and the exit status.
+) -> tuple[list[Evaluation], int]:
+    """Run jobs one after the other; return those that ended, and the exit status.
 
     A job that cannot run is reported, and the others continue; after an interruption, no further
     job starts. --max-cost limits the total cost.
@@ -256,7 +251,7 @@ def run_all(
             cli.warn(f"{each.folder}: {error}")
             status = max(status, 2, key=STATUSES.index)
             continue
-        finished.append((each, evaluation))
+        finished.append(evaluation)
         cost += evaluation.cost or 0.0
         status = max(status, report_end(evaluation, f"{each.folder}: "), key=STATUSES.index)
         if evaluation.interrupted:
@@ -299,7 +294,8 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
     status = 3 if missing or results.get("judge", {}).get("failed") else 0
     for result in evaluation.score.scorers:
         if failing := result.error - evaluation.score.failed:
-            why = f"explain {quoted(str(evaluation.folder))} --scorer {quoted(result.scorer)}"
+            folder = quoted(str(evaluation.prepared.folder))
+            why = f"explain {folder} --scorer {quoted(result.scorer)}"
             completions = count(failing, "completion")
             texts.append(f"{result.scorer} fails on {completions}; why: gradeschool {why}")
             status = 3
@@ -334,73 +330,69 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
     return status
 
 
-def _remarks(evaluation: Evaluation, manifest: dict[str, Any]) -> list[str]:
+def _remarks(run: Evaluation) -> list[str]:
     """Return the remarks on a run: cut texts, the judge, the looks of --until."""
-    from gradeschool.formats.own_run import cut_by_server, stored_completions
     from gradeschool.reports.measured import truncation_advice
     from gradeschool.reports.pages import fill
     from gradeschool.runs.evaluate import is_narrow
 
-    results, forms, advice = evaluation.results, evaluation.score.forms, ""
-    if forms is not None:
-        stored = stored_completions(evaluation.folder).values() if forms.truncated else ()
-        advice = truncation_advice(manifest, forms, cut_by_server(manifest, stored))
-    values = {"advice": advice, "judge": results.get("judge"), "until": results.get("until")}
+    forms = run.score.forms
+    values = {"advice": truncation_advice(run.manifest, forms, run.cut_at) if forms else "",
+              "judge": run.results.get("judge"), "until": run.results.get("until")}  # fmt: skip
     if not any(values.values()):
         return []
     return fill("remarks.txt", **values, is_narrow=is_narrow).splitlines()
 
 
-def _print_json(finished: Finished) -> None:
+def _print_json(finished: Sequence[Evaluation]) -> None:
     """Print results with what was measured."""
-    from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import changed_settings
 
     cli.print_json({"runs": [{
-        **evaluation.score.as_json(),
-        "folder": str(evaluation.folder),
-        "model": prepared.model.identity,
-        "protocol": prepared.plan.protocol.name,
-        "dataset": prepared.plan.dataset.name,
-        "changes": changed_settings(manifest_of(evaluation.folder)),
-        "at_k": evaluation.results["at_k"],
-        "cost": evaluation.cost,
-        **{name: evaluation.results[name]
-           for name in ("judge", "until") if name in evaluation.results},
-    } for prepared, evaluation in finished]})  # fmt: skip
+        **run.score.as_json(),
+        "folder": str(run.prepared.folder),
+        "model": run.prepared.model.identity,
+        "protocol": run.prepared.plan.protocol.name,
+        "dataset": run.prepared.plan.dataset.name,
+        "changes": changed_settings(run.manifest),
+        "at_k": run.results["at_k"],
+        "cost": run.cost,
+        **{name: run.results[name] for name in ("judge", "until") if name in run.results},
+    } for run in finished]})  # fmt: skip
 
 
-def _print_leaderboard(finished: Finished) -> None:
+def _print_leaderboard(finished: Sequence[Evaluation]) -> None:
     """Print one row per run, by its first scorer, the most accurate first.
 
     A count that is 0 in every row has no column.
     """
-    from gradeschool.formats.own_run import manifest_of
     from gradeschool.reports.measured import changed_settings
     from gradeschool.reports.terminal import accuracy_text, print_rows
     from gradeschool.runs.job import model_label
 
-    names = {each.job.model: each.model.name for each, _ in finished}
+    jobs = [run.prepared for run in finished]
+    names = {each.job.model: each.model.name for each in jobs}
     if len(set(names.values())) < len(names):  # one model at two addresses
         names = {model: model_label(model) for model in names}
-    datasets = {each.plan.dataset.name for each, _ in finished}
+    datasets = {each.plan.dataset.name for each in jobs}
     heads = ("model", "protocol", "dataset")[: 2 + (len(datasets) > 1)]
     figures = ("accuracy", "95 % interval", "n", "no answer", "truncated", "errors")
     rows: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(heads, figures)]
     said = []
-    for each, run in sorted(finished, key=lambda pair: (
-        not pair[1].score.scorers[0].judged, -pair[1].score.scorers[0].accuracy
-    )):  # fmt: skip
-        manifest, score, forms = manifest_of(run.folder), run.score, run.score.forms
-        cells = names[each.job.model], each.plan.protocol.name, each.plan.dataset.name
+    for run in sorted(
+        finished, key=lambda run: (not run.score.scorers[0].judged, -run.score.scorers[0].accuracy)
+    ):
+        plan, score, forms, first = (
+            run.prepared.plan, run.score, run.score.forms, run.score.scorers[0],
+        )  # fmt: skip
+        cells = names[run.prepared.job.model], plan.protocol.name, plan.dataset.name
         cut = percent(forms.truncated / forms.n, 1) if forms and forms.truncated else "0"
-        first = score.scorers[0]
         rows.append((cells[: len(heads)], (
             *(accuracy_text(first), bounds(first.ci95), str(score.n)),
             *(str(first.no_answer), cut, str(first.error)),
         )))  # fmt: skip
-        texts = _remarks(run, manifest)
-        if changes := changed_settings(manifest):
+        texts = _remarks(run)
+        if changes := changed_settings(run.manifest):
             texts.insert(0, f"changed {', '.join(changes)}")
         said += [f"{cells[0]} under {cells[1]}: {text}" for text in texts]
     if len(datasets) == 1:
@@ -413,14 +405,14 @@ def _print_leaderboard(finished: Finished) -> None:
     for text in said:
         say(text)
     if len(finished) > 1:
-        folders = " ".join(quoted(str(evaluation.folder)) for _, evaluation in finished)
-        scorers = {evaluation.score.scorers[0].scorer for _, evaluation in finished}
-        same = f" --scorer {DEFAULT_SCORER}" if len(scorers) > 1 else ""
-        if same:
+        folders = " ".join(quoted(str(each.folder)) for each in jobs)
+        scorers = {run.score.scorers[0].scorer for run in finished}
+        under = same = ""
+        if len(scorers) > 1:
+            under, same = " under one scorer", f" --scorer {DEFAULT_SCORER}"
             say(f"The scorers differ ({', '.join(sorted(scorers))}), and the same texts may have "
                 "other accuracies under another one.")  # fmt: skip
-        say(f"To compare them{' under one scorer' if same else ''}: gradeschool compare "
-            f"{folders}{same}")  # fmt: skip
+        say(f"To compare them{under}: gradeschool compare {folders}{same}")
 
 
 def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:

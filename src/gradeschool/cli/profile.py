@@ -97,7 +97,7 @@ def profile_command(
             print_estimates(jobs, as_json)
             return
         finished, status = run_all(jobs, quiet)
-        stopped = any(evaluation.over_budget for _, evaluation in finished)
+        stopped = any(evaluation.over_budget for evaluation in finished)
         if len(finished) < len(jobs) or status not in (0, 3) or stopped:
             cli.warn("the profile is not complete; the same command continues its runs")
             sys.exit(status)

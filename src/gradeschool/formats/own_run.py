@@ -15,11 +15,20 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
+from time import monotonic
 from typing import Any, NamedTuple
 
-from gradeschool.atomic import append_lines, open_regular
+from gradeschool.atomic import (
+    PREFIX,
+    append_lines,
+    locked_file,
+    open_regular,
+    sync_folder,
+    writing_output,
+)
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.samples import Reference, Sample
@@ -34,6 +43,8 @@ RESULTS_FILE = "results.json"
 SCORES_FILE = "verifier-scores.jsonl"
 BATCH_FILES = "batch-*.jsonl"  # the requests of batches that are open at the server
 ROW_SCHEMA = 1
+SYNC_SECONDS = 1.0
+INTACT = "; what was stored before is intact, the same command continues from there"
 CHANGED = "was changed after it was stored"
 UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
 SERVER_CUTS = 0.9  # share of the limit on tokens; a shorter text was not cut by it
@@ -271,6 +282,82 @@ def stored_completions(folder: Path) -> dict[str, Completion]:
     """Return the completion that counts for each key of a run folder; damaged rows are left out."""
     rows = read_completions(folder / COMPLETIONS_FILE)
     return counting_completions(completion for completion in rows if completion is not None)
+
+
+class RunStore:
+    """The completions.jsonl of a run folder, as `open_store` yields it.
+
+    `completions`: those stored that count, by key (see `counting_completions`); `append` adds to
+    them. `damaged`: what is wrong with the file, "" if nothing is.
+    """
+
+    def __init__(self, folder: Path, file: int) -> None:
+        self.folder = folder
+        self.path = folder / COMPLETIONS_FILE
+        self.completions: dict[str, Completion] = {}
+        self.damaged = ""
+        self._file, self._synced = file, monotonic()
+
+    def append(self, completion: Completion, question: str) -> None:
+        """Append a row: it survives a crash of this process, and soon one of the machine."""
+        with writing_output(self.path, INTACT):
+            rest = memoryview(to_line(completion, question))
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        counting_completions([completion], self.completions)
+        if monotonic() - self._synced > SYNC_SECONDS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Sync the rows to disk; raises StoreError if the file was removed meanwhile."""
+        with writing_output(self.path, INTACT):
+            os.fsync(self._file)
+            is_removed = os.fstat(self._file).st_nlink == 0
+        self._synced = monotonic()
+        if is_removed:
+            raise StoreError(
+                f"{str(self.path)!r} was removed while the run was writing to it; the same "
+                "command starts again"
+            )
+
+
+@contextmanager
+def open_store(folder: Path) -> Iterator[RunStore]:
+    """Yield the rows of a run folder, which is made; it is open in one process at a time.
+
+    Damaged rows stay in the file and are left out; an incomplete last row is cut off. Everything is
+    synced at the end. Raises StoreError if the folder cannot be used or another process has it.
+    """
+    with locked_file(folder / COMPLETIONS_FILE, os.O_RDWR | os.O_APPEND) as file:
+        store = RunStore(folder, file)
+        with writing_output(store.path, "; give another folder with -o"):
+            for part in folder.glob(f"{PREFIX}*"):  # of a process that died
+                part.unlink()
+            damaged, size, row = [], os.fstat(file).st_size, None
+            for number, row in enumerate(read_completions(store.path), start=1):
+                if row is None:
+                    damaged.append(number)
+                else:
+                    counting_completions([row], store.completions)
+            if damaged and not store.completions and not (folder / MANIFEST_FILE).exists():
+                raise StoreError(
+                    f"{str(store.path)!r} is not part of a run; give another folder with -o"
+                )
+            # Cut off an incomplete last row; end one whose line end was lost.
+            if size and os.pread(file, 1, size - 1) != b"\n":
+                if row is not None:
+                    os.write(file, b"\n")
+                else:
+                    with store.path.open("rb") as lines:
+                        *_, last = lines
+                    os.ftruncate(file, size - len(last))
+            sync_folder(folder)
+        if damaged:
+            store.damaged = f"{damaged_words(damaged)}; missing samples are requested again"
+        try:
+            yield store
+        finally:
+            store.sync()
 
 
 def cut_by_server(

@@ -20,7 +20,7 @@ import aiohttp
 from gradeschool.atomic import PREFIX, write_file, write_json
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError, ModelError, TransientError
-from gradeschool.formats.own_run import BATCH_FILES, read_json
+from gradeschool.formats.own_run import BATCH_FILES, RunStore, read_json
 from gradeschool.formats.tables import parse_line
 from gradeschool.formats.values import mapping
 from gradeschool.masking import masked_values
@@ -28,7 +28,6 @@ from gradeschool.models.base import Reply, Request
 from gradeschool.models.endpoint import Endpoint, with_retries
 from gradeschool.models.openai_api import checked_body, classify, reply_in
 from gradeschool.runs.send import completion_of
-from gradeschool.runs.store import RunStore
 
 STATE_FILE = "batches.json"
 POLL_SECONDS = 30.0

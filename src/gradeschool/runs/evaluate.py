@@ -7,8 +7,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
-from pathlib import Path
 from statistics import NormalDist
 from threading import current_thread, main_thread
 from time import monotonic
@@ -28,7 +28,6 @@ from gradeschool.process import SIGNALS
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import PreparedJob, make_manifest, request_key
 from gradeschool.runs.send import Answered, Budget, Dispatcher, estimate, split
-from gradeschool.runs.store import RunStore
 from gradeschool.scorer import Outcome
 from gradeschool.scoring.checks import AlikeTexts
 from gradeschool.scoring.score import RunScore, score_run
@@ -50,38 +49,50 @@ VERDICT = re.compile(r"^\W{0,4}ANSWER:\W{0,4}(NONE|[-+]?[\d.,/:]*\d)", re.MULTIL
 class Evaluation:
     """The end of a session of a run.
 
-    curve: maj@k and pass@k by the headline scorer, () for one sample per problem. results: the
-    fields of results.json. answered: samples. cautions: messages about answers that were sampled
-    with other settings than requested, or are empty. example: the first message of the most
-    frequent cause of failed samples. over_budget: the run stopped at `max_cost`. cost: dollars for
-    all stored completions, None without a price.
+    manifest, results: the fields of run.json and results.json. curve: maj@k and pass@k by the
+    headline scorer, () for one sample per problem. cautions: messages about answers that were
+    sampled with other settings than requested, or are empty. cut_at: see `own_run.cut_by_server`.
+    example: the first message of the most frequent cause of failed samples. over_budget: the run
+    stopped at `max_cost`.
     """
 
-    folder: Path
+    prepared: PreparedJob
+    manifest: Mapping[str, Any]
     score: RunScore
     curve: Sequence[AtK]
     results: Mapping[str, Any]
-    answered: int
     cautions: Sequence[str]
+    cut_at: int | None
     example: str
     interrupted: bool
     over_budget: bool
     fatal: FatalModelError | None
-    cost: float | None
+
+    @property
+    def answered(self) -> int:
+        """Return the number of samples with an answer."""
+        counts: int = self.results["requested"] - self.results["failed"] - self.results["missing"]
+        return counts
+
+    @property
+    def cost(self) -> float | None:
+        """Return the dollars for all stored completions, None without a price."""
+        dollars: float | None = self.results.get("cost", {}).get("dollars")
+        return dollars
 
 
 class Session:
     """A run while it goes on: stores, scores and counts each result, and shows the counts.
 
     requests: of the run; with `until`, of the looks so far. known: the outcomes of this session's
-    answers by key. show: called when the session begins and for each result, with a
-    message or "". stored: samples of earlier sessions. ended, failed, tokens: samples of this
+    answers by key. note: shows a message, or the counts for "", as at the beginning and after each
+    result. stored: samples of earlier sessions. ended, failed, tokens: samples of this
     session and their completion tokens. judged, correct: by the headline scorer.
     """
 
-    def __init__(self, prepared: PreparedJob, store: RunStore, show: Show) -> None:
+    def __init__(self, prepared: PreparedJob, store: own_run.RunStore, show: Show) -> None:
         job, model = prepared.job, prepared.model
-        self.prepared, self.store, self.show = prepared, store, show
+        self.prepared, self.store, self.note = prepared, store, partial(show, self)
         self.scorers = ScorerSet(prepared.plan.scorers)
         self.requests = prepared.plan.requests(model.identity)
         self.known: dict[str, bytes] = {}
@@ -110,10 +121,6 @@ class Session:
             self.judged += outcomes[0] != ERROR
             self.correct += outcomes[0] == CORRECT
         self.note("")
-
-    def note(self, text: str) -> None:
-        """Show a message, or the counts for ""."""
-        self.show(self, text)
 
     def interrupt(self) -> None:
         """Let requests in flight end; at the second call, stop immediately."""
@@ -198,7 +205,7 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
             manifest["engine"] = facts
         if prepared.options:
             manifest["options"] = prepared.options
-        with RunStore(folder) as store:
+        with own_run.open_store(folder) as store:
             # Without --batch, the requests of an open batch would be sent and paid for twice.
             if not job.batch and (files := sorted(folder.glob(own_run.BATCH_FILES))):
                 raise StoreError(
@@ -222,15 +229,15 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
                     loop.remove_signal_handler(number)
             requests, rows = session.requests, store.completions
             _, answered = split(requests, rows)
-            scored = summarise(model.name, session.scorers, requests, rows, session.known)
-            score, curve, results = scored
+            score, curve, results = summarise(
+                model.name, session.scorers, requests, rows, session.known
+            )
             results["seconds"] = round(monotonic() - started, 3)
             budget, stopping = session.budget, session.dispatcher.stopping.is_set()
-            cost = None if budget is None else round(budget.cost, 6)
             if prepared.judge is not None and fatal is None and not stopping:
                 results["judge"] = await ask_judge(prepared.judge, prepared, answered)
             if budget is not None:
-                results["cost"] = {"dollars": cost, "price": list(budget.price)}
+                results["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
             if "until" in manifest:
                 results["until"] = manifest["until"]
             write_json(folder / own_run.RESULTS_FILE, results)
@@ -265,12 +272,11 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
     is_partial = len(answered) < len(requests)
     over_budget = is_partial and budget is not None and budget.stopped
     return Evaluation(
-        folder, score, curve, results, len(answered), [*cautions, *results["alike"]],
+        prepared, manifest, score, curve, results, [*cautions, *results["alike"]], cut,
         example=example.removeprefix(f"{cause}: "),
         interrupted=is_partial and stopping and fatal is None and not over_budget,
         over_budget=over_budget,
         fatal=fatal,
-        cost=cost,
     )  # fmt: skip
 
 
@@ -486,7 +492,7 @@ async def ask_judge(model: Model, prepared: PreparedJob, answered: Answered) -> 
         marks = ScorerSet(prepared.plan.scorers).thinking_marks
         asked = judge_requests(model.identity, answered, marks)
         stopped = {}
-        with RunStore(prepared.folder / f"judge-{name}") as store:
+        with own_run.open_store(prepared.folder / f"judge-{name}") as store:
             rows = store.completions
 
             def record(request: Request, completion: Completion) -> None:

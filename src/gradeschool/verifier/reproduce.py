@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.atomic import locked_folder, write_json
+from gradeschool.atomic import LOCK_FILE, locked_file, write_json
 from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
 from gradeschool.formats.own_run import read_json
 from gradeschool.process import stop_flag
@@ -379,7 +379,7 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
         if known is not None:
             done.add(output)
     running: dict[str, subprocess.Popen[bytes]] = {}
-    with locked_folder(folder / STAGES), stop_flag() as stop:
+    with locked_file(folder / STAGES / LOCK_FILE), stop_flag() as stop:
         try:
             while len(done) < len(stages):
                 if stop.is_set():

@@ -20,7 +20,7 @@ import torch
 import transformers
 from safetensors.torch import load_model, save_model
 
-from gradeschool.atomic import append_lines, locked_folder, write_json
+from gradeschool.atomic import LOCK_FILE, append_lines, locked_file, write_json
 from gradeschool.datasets.files import sha256_of
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, StoreError
@@ -152,7 +152,7 @@ def run_training(
         stop = stack.enter_context(stop_flag())
         work.mkdir(parents=True, exist_ok=True)
         if is_first:
-            stack.enter_context(locked_folder(output))
+            stack.enter_context(locked_file(output / LOCK_FILE))
             write_json(output / TRAINING_FILE, fields)
         trainer.add_callback(StopOnSignal(stop))
         trainer.train(resume_from_checkpoint=last_checkpoint(work))
