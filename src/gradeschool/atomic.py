@@ -70,18 +70,19 @@ def writing_output(path: Path, advice: str = "; give another path") -> Iterator[
         raise StoreError(f"cannot write {str(path)!r}: {reason}{advice}") from error
 
 
-def require_new(path: Path | None) -> None:
-    """Raise InputError for a file or folder that exists, of a command without --force."""
-    if path is not None and path.exists():
-        raise InputError(f"{str(path)!r} exists; remove it or give another -o")
+def check_output(path: Path | None, *endings: str, force: bool | None = None) -> None:
+    """Raise InputError for a name with another ending, and for a file or folder that exists.
 
-
-def require_free(path: Path, overwrite: bool) -> None:
-    """Raise InputError for a folder, and for a file that exists if `overwrite` is False."""
-    if path.is_dir():
-        raise InputError(f"{str(path)!r} is a folder; give the path of a file with -o")
-    if path.exists() and not overwrite:
-        raise InputError(f"{str(path)!r} exists; give --force to replace it, or another -o")
+    endings: of names, none to accept any. force: whether a file may be replaced; None for a command
+    without --force.
+    """
+    if path is None:
+        return
+    if endings and path.suffix.lower() not in endings:
+        raise InputError(f"{path.name!r} must end in {' or '.join(endings)}; give another name")
+    if path.is_dir() or (path.exists() and not force):
+        way = "remove it or give" if force is None or path.is_dir() else "give --force or"
+        raise InputError(f"{str(path)!r} exists; {way} another -o")
 
 
 def write_file(target: Path, body: bytes) -> None:

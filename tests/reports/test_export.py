@@ -173,7 +173,7 @@ def test_what_cannot_be_exported_is_one_sentence(
     before = sorted(tmp_path.iterdir())
     for spec, target, words in (
         (several, out, f"'{several}#a', '{several}#b'"),
-        (answers, tmp_path / "out.json", "give -o"),
+        (answers, tmp_path / "out.json", "must end in .eval"),
         (f"{several}#c", out, "1 sample has no completion"),
         (tmp_path / "none", out, "does not exist"),
         (answers, tmp_path / "file/a.eval", "cannot write|is a folder|Not a directory"),

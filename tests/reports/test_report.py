@@ -321,7 +321,7 @@ def test_what_cannot_be_written_is_refused(
         (("-o", path), "--force"),
         (("-o", tmp_path / "no" / "page.html"), "cannot write"),
         (("-o", tmp_path / "a.docx"), ".html or .md"),
-        (("-o", tmp_path), "a name that ends in"),
+        (("-o", tmp_path), "must end in .html or .md"),
         ((), "there is nothing to write"),
         (("--figures", tmp_path / "file" / "f"), "cannot write"),
     ):

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gradeschool.atomic import replacing, require_new, writing_output
+from gradeschool.atomic import check_output, write_file
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, option
 from gradeschool.errors import InputError
@@ -91,7 +91,7 @@ def generate_command(
     """
     from gradeschool.datasets.fresh import fresh_problems, row, rows_digest
 
-    require_new(output)
+    check_output(output)
     low, high = steps
     if low > high:
         raise InputError(f"--steps {low} {high} is an empty range; give the smaller number first")
@@ -105,9 +105,8 @@ def _write_lines(output: Path | None, lines: str) -> None:
     """Write JSON lines to a file, or to stdout."""
     if output is None:
         say(lines, end="")
-        return
-    with writing_output(output), replacing(output) as part:
-        part.write_bytes(lines.encode("ascii"))
+    else:
+        write_file(output, lines.encode())
 
 
 @data_command.command("right")
@@ -173,7 +172,7 @@ def label_steps_command(
     from gradeschool.scoring.candidates import read_candidates
     from gradeschool.verifier.process_labels import count_labels, label_run, trl_row
 
-    require_new(output)
+    check_output(output)
     if (rollouts is None) != (model is None):
         raise InputError("--rollouts and -m belong together; give both or none")
     labelled: list[dict[str, Any]] = []

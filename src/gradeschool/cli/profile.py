@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from gradeschool.atomic import require_new
+from gradeschool.atomic import check_output
 from gradeschool.cli import options as cli
 from gradeschool.cli.eval import print_estimates, request_options, run_all
 from gradeschool.cli.options import COUNT, FOLDER, option, switch
@@ -81,12 +81,7 @@ def profile_command(
                 )
         if len(datasets) > 1:
             raise InputError(f"-d is given {len(datasets)} times; runs have one dataset each")
-    if output is not None:
-        require_new(output)
-        if output.suffix.lower() != ".html":
-            raise InputError(
-                f"the page cannot be written as {output.name!r}; give a name that ends in .html"
-            )
+    check_output(output, ".html")
     status, dataset = 0, next(iter(datasets), None)
     if model is not None:
         from gradeschool.runs.job import Job

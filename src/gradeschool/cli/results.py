@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from gradeschool.atomic import check_output
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FOLDER, option
 from gradeschool.errors import InputError
@@ -42,20 +43,18 @@ def report_command(
 
     Example: gradeschool report runs/mine -o report.html --figures paper/figures
     """
-    from gradeschool.atomic import require_free
-    from gradeschool.reports.report import check_report_path, judge_runs, write_report
+    from gradeschool.reports.report import judge_runs, write_report
 
     if output is None and figures is None and heatmap is None:
         raise InputError(
             "there is nothing to write; give -o FILE, --figures FOLDER or --heatmap FILE"
         )
-    if heatmap is not None:
-        if heatmap.suffix.lower() != ".html" or heatmap == output:
-            raise InputError(f"the heat-map is a separate page, not {heatmap.name!r}; give another "
-                             "name that ends in .html")  # fmt: skip
-        require_free(heatmap, force)
-    if output is not None:
-        check_report_path(output, force)
+    if heatmap is not None and heatmap == output:
+        raise InputError(
+            f"the heat-map is a separate page, not {heatmap.name!r}; give another name"
+        )
+    check_output(heatmap, ".html", force=force)
+    check_output(output, ".html", ".md", force=force)
     files, names = cli.files_and_scorers(runs, scorers, thinking_marks)
     judged, chosen = judge_runs(files, cli.read_options(), names, cli.warn)
     written: dict[str, Any] = {}
@@ -140,11 +139,8 @@ def export_command(
     from gradeschool.scoring.sources import choose_run
     from gradeschool.scoring.table import choose_scorers
 
-    if ENDINGS[form] and output.suffix.lower() != ENDINGS[form]:
-        raise InputError(
-            f"a file for {form} must end in {ENDINGS[form]}, and {output.name!r} does not; "
-            f"give -o {output.with_suffix(ENDINGS[form])}"
-        )
+    if ENDINGS[form]:
+        check_output(output, ENDINGS[form], force=force)
     if repo is not None:
         check_push(repo)
     runs, names = cli.files_and_scorers(arguments, scorers)

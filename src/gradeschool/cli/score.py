@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradeschool.atomic import check_output
 from gradeschool.cli import options as cli
 from gradeschool.percentages import count
 from gradeschool.reports.printable import quoted, say
@@ -67,7 +68,7 @@ def score_command(
     from gradeschool.protocols.registry import all_scorers, get_vote
     from gradeschool.scoring.at_k import votes_on
     from gradeschool.scoring.cluster import rows_on_ray
-    from gradeschool.scoring.score import check_table, score_sources, verdict_table
+    from gradeschool.scoring.score import score_sources, verdict_table
     from gradeschool.scoring.sources import open_sources
     from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
 
@@ -78,8 +79,7 @@ def score_command(
         get_vote(vote)
     if labels and votes:
         raise click.UsageError("--vote counts the dataset's own labels; leave --labels out")
-    if output is not None:
-        check_table(output)
+    check_output(output, ".jsonl", ".parquet")
     chosen = choose_scorers(names) if names else []
     if ALL in names and (absent := all_scorers().keys() - {scorer.name for scorer in chosen}):
         extras = ",".join(sorted({all_scorers()[name].extra for name in absent}))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradeschool.atomic import require_new, write_file
+from gradeschool.atomic import check_output, replacing, write_file
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, limit_option, option, quiet_option, switch
 from gradeschool.errors import InputError
@@ -280,10 +280,9 @@ def export_command(folder: Path, output: Path) -> None:
     Example: gradeschool verifier export judge -o judge.gguf
     """
     if output.suffix == ".gguf":
-        from gradeschool.atomic import replacing
         from gradeschool.verifier.base_model import write_gguf
 
-        require_new(output)
+        check_output(output)
         with replacing(output) as part:
             write_gguf(folder, part)
         say(str(output))
@@ -373,7 +372,7 @@ def bench_command(
     from gradeschool.reports.verifiers import HALVES, print_bench
     from gradeschool.verifier import step_bench
 
-    require_new(output)
+    check_output(output)
     rows = step_bench.load_solutions(benchmark, limit)
     with ProgressDisplay() as display:
         predictions = step_bench.predict_by_all(rows, threshold, display.scored, **sources)

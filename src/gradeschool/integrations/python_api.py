@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gradeschool.atomic import check_output
 from gradeschool.errors import InputError, TransientError, UnknownNameError
 from gradeschool.formats.own_run import manifest_of
 from gradeschool.formats.samples import ReadOptions, Sample
@@ -124,9 +125,9 @@ def report(
     result, and all that call no library. dataset: of files. force: replace a file that exists.
     Raises InputError for another ending, for a file that exists, and for no run.
     """
-    from gradeschool.reports.report import check_report_path, judge_run, write_report
+    from gradeschool.reports.report import judge_run, write_report
 
-    check_report_path(Path(path), force)
+    check_output(Path(path), ".html", ".md", force=force)
     if not runs:
         raise InputError("no run is given; give a result, or the path of a run")
     first = runs[0]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from gradeschool import __version__
-from gradeschool.atomic import replacing, require_free, writing_output
+from gradeschool.atomic import check_output, replacing, writing_output
 from gradeschool.completion import Prompt
 from gradeschool.datasets.files import ALIASES, OWN_PROBLEMS, SOURCES
 from gradeschool.datasets.load import load_dataset
@@ -168,7 +168,7 @@ def export_run(run: ExportedRun, form: str, output: Path, force: bool) -> tuple[
         raise InputError(f"{run.model!r} has nothing to export: its {number} no completion")
     files, size = {output / name: write for name, write in FORMS[form](run).items()}, 0
     for path in files:
-        require_free(path, force)
+        check_output(path, force=force)
     with writing_output(output), ExitStack() as stack:
         for path, write in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)

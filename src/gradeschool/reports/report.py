@@ -18,7 +18,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from gradeschool.atomic import require_free
 from gradeschool.completion import Finish, Prompt
 from gradeschool.datasets.files import sha256_of
 from gradeschool.errors import InputError
@@ -667,15 +666,6 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     text = fill("report.md", runs=runs, scorers=scorers, differences=differences, methods=methods,
                 accuracy=accuracy_text)  # fmt: skip
     return f"{text}\n"
-
-
-def check_report_path(path: Path, overwrite: bool) -> None:
-    """Raise InputError for an ending other than .html and .md, or a file that exists."""
-    if path.suffix.lower() not in (".html", ".md"):
-        raise InputError(
-            f"no report format for {path.name!r}; give a name that ends in .html or .md"
-        )
-    require_free(path, overwrite)
 
 
 def write_report(judged: Sequence[Judged], scorers: Sequence[Scorer], path: Path) -> int:

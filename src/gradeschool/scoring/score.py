@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.answers.regions import FORM_NAMES, Marks, committed_region, is_truncated
-from gradeschool.atomic import replacing, require_new, writing_output
+from gradeschool.atomic import replacing, writing_output
 from gradeschool.datasets.load import LabelChanges, label_changes
-from gradeschool.errors import GradeschoolError, InputError, require_packages
+from gradeschool.errors import GradeschoolError, require_packages
 from gradeschool.formats.read import run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import Problem, several_golds
@@ -439,16 +439,6 @@ WORDS = tuple(outcome.value for outcome in OUTCOMES)
 ROW_GROUP = 65_536
 
 
-def check_table(path: Path) -> None:
-    """Raise InputError for a file that exists or whose name ends in neither suffix."""
-    if path.suffix not in (".jsonl", ".parquet"):
-        raise InputError(
-            f"the table {str(path)!r} ends in {path.suffix!r}; "
-            "give a name that ends in .jsonl or .parquet"
-        )
-    require_new(path)
-
-
 @contextmanager
 def verdict_table(
     path: Path, scorers: Sequence[str]
@@ -461,7 +451,7 @@ def verdict_table(
     waiting: list[dict[str, Any]] = []
     parquet: Any = None
     with writing_output(path), replacing(path) as part, part.open("wb") as file:
-        if path.suffix == ".parquet":
+        if path.suffix.lower() == ".parquet":
             require_packages("writing Parquet", "parquet", "pyarrow")
             import pyarrow as arrow
             from pyarrow.parquet import ParquetWriter

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, linear, logsigmoid
 
-from gradeschool.atomic import require_new
+from gradeschool.atomic import check_output
 from gradeschool.errors import InputError, require_packages
 from gradeschool.models import local
 from gradeschool.verifier.base_model import (
@@ -307,7 +307,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     """
     from transformers import AutoConfig, AutoModelForTokenClassification
 
-    require_new(output)
+    check_output(output)
     local.check_model(verifier_folder)
     stored = local.from_folder(AutoConfig, verifier_folder).dtype or torch.float32
     verifier, tokenizer = Verifier.load(verifier_folder, precision="float32")
