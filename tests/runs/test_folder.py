@@ -65,7 +65,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a problem of another dataset": (
         damage_rows(lambda rows: [{**rows[0], "problem_id": "x"}, *rows[1:]]),
-        "1 row belongs to no problem of the dataset: x",
+        "1 row has a key that does not match its request: problem x sample 0",
     ),
     "two answers for one key": (
         damage_rows(lambda rows: [*rows, with_digest(rows[0], completion="other")]),
@@ -85,7 +85,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "results by another scorer": (
         damage_file("results.json", "gradeschool/reader", "openai/2021"),
-        "results.json has scores by openai/2021, the run's scorers are gradeschool/reader",
+        "results.json does not match gradeschool/reader: correct None, not 43",
     ),
     "a score that was improved": (
         damage_file("results.json", '"correct": 43', '"correct": 44'),
