@@ -43,7 +43,7 @@ MISTAKES = {
     "score answers.jsonl --vote absent": "no vote is called 'absent'",
     "score answers.jsonl -o verdicts.txt": "'verdicts.txt'",
     "compare answers.jsonl absent.jsonl": "'absent.jsonl' does not exist",
-    "profile answers.jsonl two.jsonl -o x.doc": "the page cannot be written as 'x.doc'",
+    "profile answers.jsonl two.jsonl -o x.doc": "'x.doc' must end in .html",
     "view absent": "'absent' is not a folder",
     "why answers.jsonl --expected-run absent.jsonl": "'absent.jsonl' does not exist",
     "report answers.jsonl -o there.html": "'there.html'",

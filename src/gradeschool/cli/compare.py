@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -87,8 +86,9 @@ def compare_command(
         name = chosen[0].name
         raise InputError(f"only one run is given: {name!r}; give another, or --at-least")
     for run in chosen[1:]:
-        _check_pair(chosen[0], run, is_gate=good is not None)
-        if good is None and not unpaired:
+        if good is not None:
+            _check_same_prompts(chosen[0], run)
+        elif not unpaired:
             _warn_of_equal_texts(chosen[0], run)
     applied = cli.scorer_of_runs(chosen, scorer)
     names = [mapping(run.manifest.get("protocol")).get("name") for run in chosen]
@@ -128,11 +128,9 @@ def compare_command(
         for threshold in thresholds:
             say(f"{'met' if threshold.met else 'MISSED'}: {threshold.text}")
     failing = cli.warn_of_scorer_errors(outcomes, applied.name)
-    faults = cli.warn_of_faults(sum(run.faults for run in chosen))
-    if any(not threshold.met for threshold in thresholds):
-        sys.exit(1)
-    if faults or (left_out and not shared) or failing:
-        sys.exit(3)
+    status = 3 if failing or (left_out and not shared) else 0
+    status = status if all(threshold.met for threshold in thresholds) else 1
+    cli.exit_for_faults(sum(run.faults for run in chosen), status)
 
 
 def _warn_of_equal_texts(first: Run, other: Run) -> None:
@@ -151,38 +149,18 @@ def _warn_of_equal_texts(first: Run, other: Run) -> None:
         )
 
 
-def _check_pair(first: Run, other: Run, is_gate: bool) -> None:
-    """Warn of seeds that two runs share: that of sample i is the seed of the run + i.
-
-    Raises InputError for a gate if they record other prompts.
-    """
+def _check_same_prompts(first: Run, other: Run) -> None:
+    """Raise InputError for a gate between runs that record other prompts."""
     from gradeschool.formats.values import mapping
 
-    facts, seeds = [], []
-    for run in (first, other):
-        protocol, data, decoding = (
-            mapping(run.manifest.get(part)) for part in ("protocol", "dataset", "decoding")
-        )
-        seed, number = decoding.get("seed"), run.manifest.get("samples")
-        if not (isinstance(seed, int) and isinstance(number, int)):
-            seed = number = 0
-        seeds.append({*range(seed, seed + number)})
-        facts.append((protocol.get("digest"), data.get("sha256"), run.manifest.get("model"),
-                      decoding.get("temperature")))  # fmt: skip
-    for name, before, after in zip(("protocol", "dataset"), *facts, strict=False):
-        if is_gate and None not in (before, after) and before != after:
+    for name, digest in (("protocol", "digest"), ("dataset", "sha256")):
+        before, after = (mapping(run.manifest.get(name)).get(digest) for run in (first, other))
+        if None not in (before, after) and before != after:
             raise InputError(
                 f"the {name} of {str(other.path)!r} has the digest {after!r}, that of "
                 f"{str(first.path)!r} has {before!r}; a gate compares runs of the same prompts, "
                 "decoding and scorers"
             )
-    shared, apart = seeds[0] & seeds[1], max(map(len, seeds))
-    if shared and seeds[0] != seeds[1] and facts[0] == facts[1] and facts[0][-1]:
-        cli.warn(
-            f"{first.name!r} and {other.name!r} have {len(shared)} of {apart} seeds in "
-            "common, so those samples may be equal and the runs are not independent; evaluate "
-            f"one of them again with a --seed that differs by at least {apart}"
-        )
 
 
 @click.command(cls=cli.Verb)

@@ -311,18 +311,14 @@ def warn_of_scorer_errors(outcomes: Sequence[Outcomes], scorer: str) -> bool:
     return bool(failing)
 
 
-def warn_of_faults(faults: int) -> bool:
-    """Warn about rows that could not be used; return whether there are any."""
+def exit_for_faults(faults: int, status: int = 0) -> None:
+    """Warn about rows that could not be used; exit with the status, or with 3 for such rows."""
     if faults:
         errors = "an error" if faults == 1 else "errors"
         warn(f"{count(faults, 'row')} could not be used, counted as {errors}")
-    return faults > 0
-
-
-def exit_for_faults(faults: int) -> None:
-    """Warn about rows that could not be used, and exit with 3 if there are any."""
-    if warn_of_faults(faults):
-        sys.exit(3)
+        status = status or 3
+    if status:
+        sys.exit(status)
 
 
 def print_json(value: Any) -> None:

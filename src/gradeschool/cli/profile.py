@@ -137,8 +137,7 @@ def profile_command(
         )  # fmt: skip
         save_page(page, output)
     failing = cli.warn_of_scorer_errors([base, *others], judge.name)
-    cli.exit_for_faults(sum(run.faults for run in chosen))
-    sys.exit(3 if failing else status)
+    cli.exit_for_faults(sum(run.faults for run in chosen), 3 if failing else status)
 
 
 def profile_jobs(job: Job, sets: Sequence[str], parent: Path | None = None) -> list[PreparedJob]:

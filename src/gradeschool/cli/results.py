@@ -58,30 +58,29 @@ def report_command(
     files, names = cli.files_and_scorers(runs, scorers, thinking_marks)
     judged, chosen = judge_runs(files, cli.read_options(), names, cli.warn)
     written: dict[str, Any] = {}
+    lines = []
     if output is not None:
         size = write_report(judged, chosen.scorers, output)
         completions = sum(len(each.completions) for each in judged)
         written["report"] = {"file": str(output), "bytes": size, "completions": completions}
+        lines.append(f"{count(completions, 'completion')} in {output}")
     if figures is not None:
         from gradeschool.reports.figures import write_figures
 
         written["figures"] = [str(path) for path in write_figures(judged, figures)]
+        lines.append(f"{count(len(written['figures']), 'file')} of figures in {figures}")
     if heatmap is not None:
         from gradeschool.reports.pages import save_page
         from gradeschool.reports.report import heatmap_page
 
         size = save_page(heatmap_page(judged), heatmap)
         written["heatmap"] = {"file": str(heatmap), "bytes": size}
+        lines.append(f"a heat-map in {heatmap}")
     if as_json:
         cli.print_json(written)
     else:
-        if output is not None:
-            say(f"{count(completions, 'completion')} in {output}")
-        if figures is not None:
-            say(f"{count(len(written['figures']), 'file')} of figures in {figures}")
-        if heatmap is not None:
-            say(f"a heat-map in {heatmap}")
-    cli.exit_for_faults(sum(each.run.faults for each in judged))
+        say("\n".join(lines))
+    cli.exit_for_faults(sum(each.source.faults for each in judged))
 
 
 @click.command(cls=cli.Verb)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -139,9 +138,7 @@ def score_command(
                     f"{quoted(run.origin)}{cli.options_as_typed()} --scorer "
                     f"{quoted(result.scorer)}"
                 )
-    cli.exit_for_faults(sum(run.faults for run in scores))
-    if is_failed:
-        sys.exit(3)
+    cli.exit_for_faults(sum(run.faults for run in scores), 3 if is_failed else 0)
 
 
 def _compare_flags(scores: Sequence[RunScore], headline: str) -> list[str]:

@@ -307,12 +307,10 @@ def check_stops(protocol: Protocol, headline: Scorer) -> None:
     if headline.summary == OWN_FUNCTION:
         return
 
-    def is_read(text: str) -> bool:
-        return headline.judge(text, STOP_PROBE).correct
-
-    read = list(filter(is_read, ANSWER_FORMS))
+    read = [form for form in ANSWER_FORMS if headline.judge(form, STOP_PROBE).correct]
     for stop in protocol.decoding.stop if read else ():
-        if not any(is_read(form.partition(stop)[0]) for form in read):
+        cut = (form.partition(stop)[0] for form in read)
+        if not any(headline.judge(text, STOP_PROBE).correct for text in cut):
             raise InputError(
                 f"{protocol.name}: the stop string {stop!r} ends each text before the answer that "
                 f"{headline.name} reads, as in {read[0]!r}; leave it out"
