@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
 from gradeschool.errors import InputError
@@ -149,6 +149,14 @@ def masked_streams() -> Iterator[None]:
         sys.stdout, sys.stderr = streams
 
 
+def discard(stream: TextIO) -> None:
+    """Redirect a stream to /dev/null, so that writing to it and flushing it cannot fail."""
+    with suppress(OSError):  # a test's stream has no file descriptor
+        number = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(number, stream.fileno())
+        os.close(number)
+
+
 class _MaskedStream:
     """A text stream whose `write` masks secrets; other attributes are those of the stream."""
 
@@ -174,9 +182,7 @@ class _MaskedStream:
         """Write what follows nowhere; called in an `except` block."""
         if not self._may_fail:
             raise
-        number = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(number, self._stream.fileno())
-        os.close(number)
+        discard(self._stream)
 
     def writelines(self, lines: list[str]) -> None:
         """Write texts, masked."""

@@ -6,13 +6,13 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from io import StringIO
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
 from gradeschool import __version__
 from gradeschool.errors import GradeschoolError, UnknownNameError
-from gradeschool.masking import masked_streams
+from gradeschool.masking import discard, masked_streams
 from gradeschool.reports.printable import printable, say
 
 # Options and commands for which people look that want maj@k and pass@k.
@@ -73,7 +73,7 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            _discard(sys.stdout)
+            discard(sys.stdout)
             ctx.exit(0)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -116,7 +116,7 @@ def _status(raised: BaseException) -> int:
     except GradeschoolError as error:
         return _report(str(error))
     except OSError as error:  # a full disk or a closed output
-        _discard(sys.stdout)
+        discard(sys.stdout)
         return _report(f"cannot read or write: {error}")
     except click.UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # click 8.1 has no such class
@@ -158,12 +158,6 @@ def _status(raised: BaseException) -> int:
             f"unexpected {type(error).__name__} in {file}, line {line}: {said!r}; what was stored "
             f"before is intact. {advice}; GRADESCHOOL_TRACEBACK=1 shows the traceback"
         )
-
-
-def _discard(stream: TextIO) -> None:
-    """Redirect a stream to /dev/null, so that flushing it at exit cannot fail."""
-    with suppress(OSError):  # a test's stream has no file descriptor
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _report(message: str) -> int:

@@ -80,7 +80,7 @@ def report_command(
         cli.print_json(written)
     else:
         say("\n".join(lines))
-    cli.exit_for_faults(sum(each.source.faults for each in judged))
+    cli.exit_for_faults(sum(each.run.faults for each in judged))
 
 
 @click.command(cls=cli.Verb)

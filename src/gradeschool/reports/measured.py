@@ -9,11 +9,10 @@ from typing import Any
 
 from gradeschool.completion import Decoding
 from gradeschool.datasets.files import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
-from gradeschool.errors import InputError
 from gradeschool.formats.values import mapping
 from gradeschool.percentages import count, percent
-from gradeschool.protocol import Protocol, overrides, shown_change
-from gradeschool.runs.job import recorded_protocol
+from gradeschool.protocol import overrides, shown_change
+from gradeschool.runs.job import known_protocol
 from gradeschool.scoring.score import Forms
 
 MANY_TRUNCATED = 0.01  # share of truncated completions above which advice is given
@@ -43,14 +42,6 @@ def measured(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
             ("dataset", problems)]  # fmt: skip
     changed = changed_settings(manifest)
     return [*rows, ("changed", ", ".join(changed))] if changed else rows
-
-
-def known_protocol(manifest: Mapping[str, Any]) -> Protocol | None:
-    """Return the protocol of a run, None if this version does not have it."""
-    try:
-        return recorded_protocol(mapping(manifest.get("protocol")))
-    except (InputError, KeyError, TypeError):
-        return None
 
 
 def changed_settings(manifest: Mapping[str, Any]) -> list[str]:

@@ -31,7 +31,7 @@ from gradeschool.reports import measured
 from gradeschool.reports.pages import axis_over, fill, render, save_page
 from gradeschool.reports.printable import markdown_text
 from gradeschool.reports.terminal import accuracy_text, difference_in_words, disagrees
-from gradeschool.runs.job import recorded_prompts
+from gradeschool.runs.job import known_protocol, recorded_prompts
 from gradeschool.scorer import Answer, Scorer, clip
 from gradeschool.scoring import score as scoring
 from gradeschool.scoring.at_k import ballots_by_problem, curve
@@ -347,7 +347,7 @@ def _run_values(judged: Judged) -> dict[str, Any]:
     accuracies = [row.result.accuracy for row in (finding if mute else groups)]
     settings = measured.measured(manifest)
     if settings and settings[-1][0] != "changed":
-        is_known = measured.known_protocol(manifest) is not None
+        is_known = known_protocol(manifest) is not None
         settings.append(("changed", "nothing: the protocol as published" if is_known else
                          "not known: this version has no such protocol"))  # fmt: skip
     flags = score.flags.get(result.scorer)
@@ -432,7 +432,7 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
     dataset, shots, protocol, decoding = (
         mapping(manifest.get(name)) for name in ("dataset", "shots", "protocol", "decoding")
     )
-    published, version = measured.known_protocol(manifest), manifest.get("gradeschool")
+    published, version = known_protocol(manifest), manifest.get("gradeschool")
     examples = "none (0-shot)" if manifest else None
     if shots:
         number = f"{published.shot_count} of " if published and published.shot_count else ""

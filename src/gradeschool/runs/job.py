@@ -28,6 +28,7 @@ from gradeschool.datasets.files import TABLES
 from gradeschool.datasets.load import Dataset, load_dataset, split_columns
 from gradeschool.errors import DataError, InputError, StoreError
 from gradeschool.formats.own_run import MANIFEST_FILE, read_json
+from gradeschool.formats.values import mapping
 from gradeschool.models.base import Model, Request
 from gradeschool.models.choose import CHAT_ONLY, choose_model
 from gradeschool.percentages import count
@@ -517,6 +518,14 @@ def recorded_protocol(fields: Mapping[str, Any]) -> Protocol:
     if changes:
         return protocol_from(changes, str(fields.get("source")), str(fields["name"]))
     return get_protocol(name)
+
+
+def known_protocol(fields: Mapping[str, Any]) -> Protocol | None:
+    """Return the protocol of a run.json, None if this version does not have it."""
+    try:
+        return recorded_protocol(mapping(fields.get("protocol")))
+    except (InputError, KeyError, TypeError):
+        return None
 
 
 def recorded_plan(fields: Mapping[str, Any]) -> RunPlan:

@@ -44,7 +44,7 @@ from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.formats.values import UNKNOWN, mapping
 from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
-from gradeschool.runs.job import recorded_prompts, recorded_protocol
+from gradeschool.runs.job import known_protocol, recorded_prompts
 from gradeschool.scorer import Outcome, Scorer
 from gradeschool.scoring.causes import Side, explained_samples, label_changes_for
 from gradeschool.scoring.checks import length_of_cut_texts
@@ -254,9 +254,8 @@ def _recorded_causes(
     `explain_gap`.
     """
     others = other_models(str(manifest.get("model")), answered_by)
-    dataset, usual = mapping(manifest.get("dataset")).get("name"), ""
-    with suppress(InputError, KeyError, TypeError):
-        usual = recorded_protocol(mapping(manifest.get("protocol"))).dataset
+    dataset, published = mapping(manifest.get("dataset")).get("name"), known_protocol(manifest)
+    usual = published.dataset if published else ""
     heat = mapping(manifest.get("decoding")).get("temperature")
     precision = str(mapping(manifest.get("engine")).get("precision") or "")
     return [GapCause(name, None, evidence, command) for holds, name, evidence, command in (
@@ -321,13 +320,10 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
         mapping(manifest.get(name))
         for name in ("protocol", "decoding", "dataset", "shots", "engine", "options")
     )
+    published = known_protocol(manifest)
     prompts: Mapping[str, Prompt] = {}
-    shot_count = None
-    try:
-        shot_count = recorded_protocol(protocol).shot_count
-        prompts = recorded_prompts(manifest)  # needs the dataset, which may not be here
-    except (InputError, KeyError):
-        pass
+    with suppress(InputError):  # they need the dataset, which may not be here
+        prompts = recorded_prompts(manifest)
     stored = [(sample.row, sample.stored) for sample in run.samples if sample.stored is not None]
     requests = {
         row: RecordedRequest(prompts.get(each.key), each.usage.prompt_tokens)
@@ -347,7 +343,7 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
         "flash attention": known.get("flash_attention"),
         "protocol": f"{name} {protocol.get('digest')}" if name else None,
         "few-shot source": f"{shots['name']} {str(shots['sha256'])[:12]}" if shots else "none",
-        "few-shot examples": shot_count,
+        "few-shot examples": published and published.shot_count,
         "options of the model": ", ".join(f"{name} {value}" for name, value in options.items())
         or "none",
         "temperature": decoding.get("temperature"),
