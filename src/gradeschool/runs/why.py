@@ -16,9 +16,8 @@ from shlex import quote
 from statistics import median
 from typing import Any, NamedTuple
 
-from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import Failure, is_right
-from gradeschool.answers.regions import committed_region, is_truncated
+from gradeschool.answers.regions import is_truncated
 from gradeschool.completion import IN_THINKING, Finish, Prompt, cut_at, empty_cause
 from gradeschool.datasets.files import ALIASES
 from gradeschool.errors import InputError
@@ -166,23 +165,22 @@ def explain_gap(
     it. Raises InputError if no completion could be judged.
     """
     table, revised_labels = ScoredTable(run, [scorer]), label_changes_for(run)
-    outcomes = [verdicts[0].outcome for verdicts in table.verdicts]
-    judged = [sample for sample, outcome in zip(table.samples, outcomes, strict=True)
-              if outcome is not Outcome.ERROR]  # fmt: skip
+    explained = [each for each in explained_samples(table, revised_labels) if not each.failed]
+    judged = [each.sample for each in explained]
     if not judged:
         raise nothing_judged(run.name, scorer.name)
     unread, reasons = Counter[str](), Counter[tuple[str, str]]()
-    cut = empty = marked = revised = 0
+    right = cut = empty = marked = revised = 0
     cut_length = length_of_cut_texts(Counter(len(sample.text) for sample in judged))
-    for each in explained_samples(table, revised_labels):
-        sample, cause, problem = each.sample, each.causes[0], each.problem
-        if sample.error or each.verdicts[0].outcome in (Outcome.CORRECT, Outcome.ERROR):
+    for each in explained:
+        sample, cause, seen = each.sample, each.causes[0], each.reading
+        if each.verdicts[0].correct or seen is None:
+            right += 1
             continue
         if cause is not None and cause.side is Side.MISSED:
             unread[cause.cause.failure.value] += 1
         is_of_text = cause is None or cause.side is Side.TEXT
-        region = committed_region(sample.text, problem.question)
-        is_cut = is_truncated(sample.text, sample.finish) and not region.ran_on
+        is_cut = is_truncated(sample.text, sample.finish) and not seen.region.ran_on
         if is_cut or len(sample.text) == cut_length > 0:
             cut += is_of_text
         elif not sample.text.strip():
@@ -190,11 +188,11 @@ def explain_gap(
             if sample.stored is not None and (reason := empty_cause(sample.stored)) is not None:
                 reasons[reason] += 1
         marked += is_of_text and bool(MARKS_OF_CHAT.search(sample.text))
-        if (other := revised_labels.get(problem.id)) is not None:
-            revised += is_right(extract_final_answer(sample.text, problem.question), other.gold)
+        if (other := revised_labels.get(each.problem.id)) is not None:
+            revised += is_right(seen.reading, other.gold)
     # Of the texts without an answer, as many may be right as among the others.
     others = len(judged) - cut - empty
-    share = (outcomes.count(Outcome.CORRECT) + unread.total()) / others if others > 0 else 1.0
+    share = (right + unread.total()) / others if others > 0 else 1.0
     ran_on = unread.pop(Failure.RUN_ON.value, 0)
     kinds = ", ".join(f"{k} {kind}" for kind, k in unread.most_common(3))
     words, mends = "the server ends immediately, or keeps the answer in another field", DOCTOR
