@@ -44,7 +44,7 @@ from gradeschool.formats.values import UNKNOWN, mapping
 from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
 from gradeschool.runs.job import known_protocol, recorded_prompts
-from gradeschool.scorer import Outcome, Scorer
+from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import Side, explained_samples, label_changes_for
 from gradeschool.scoring.checks import length_of_cut_texts
 from gradeschool.scoring.sources import Run
