@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from gradeschool.completion import Completion, Finish
-from gradeschool.datasets.load import load_step_labels
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import to_line
-from gradeschool.verifier.step_bench import critic_predictions
+from gradeschool.verifier.step_bench import critic_predictions, load_solutions
 from tests.support.command import Command
 from tests.support.fixtures import skip_without
 from tests.support.gguf_verifier import NEEDS
@@ -25,9 +24,9 @@ def test_critics_are_measured_and_refused_in_words(
     (run / "run.json").write_text(json.dumps({"schema": 1, "dataset": {"name": "processbench"}}))
     bench = ["verifier", "bench", "processbench"]
     with pytest.raises(InputError, match="contains no critique"):
-        critic_predictions(run, load_step_labels())
+        critic_predictions(run, load_solutions("processbench", None))
     with pytest.raises(InputError, match="not a run on the dataset 'processbench'"):
-        critic_predictions(tmp_path, load_step_labels())
+        critic_predictions(tmp_path, load_solutions("processbench", None))
     stored = [Completion(f"k{fields['id']}", fields["id"], 0, f"\\boxed{{{fields['label']}}}",
                          Finish.STOP) for fields in own_rows]  # fmt: skip
     (run / "completions.jsonl").write_bytes(b"".join(to_line(each, "?") for each in stored))

@@ -16,7 +16,7 @@ from gradeschool.answers.golds import read_solution
 from gradeschool.answers.numbers import normalize
 from gradeschool.datasets import files
 from gradeschool.errors import DataError, InputError, UnknownNameError
-from gradeschool.formats.tables import Row, read_rows, read_whole
+from gradeschool.formats.tables import Row, read_rows
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
@@ -409,12 +409,6 @@ def labelled_steps(fields: Mapping[str, Any]) -> LabelledSteps:
     if not steps or not NO_ERROR <= label < len(steps):
         raise DataError(f"row {row.id!r} has {len(steps)} steps and the label {label}")
     return row
-
-
-def load_step_labels() -> list[LabelledSteps]:
-    """Return the rows of ProcessBench's part on GSM8K; raises DataError if it is not available."""
-    rows = read_whole(files.locate(files.SOURCES["processbench"]).path)
-    return [labelled_steps(row) for row in rows or ()]
 
 
 def critic_problem(fields: Mapping[str, Any]) -> Problem:

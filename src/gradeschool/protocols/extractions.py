@@ -10,14 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from operator import methodcaller
 
+from gradeschool.answers import search
 from gradeschool.answers.numbers import parse_decimal
-from gradeschool.answers.search import (
-    last_match,
-    last_match_in_words,
-    last_number_start,
-    lowered,
-    mentions_answer,
-)
 from gradeschool.problem import MARKER, Problem
 from gradeschool.prompts import draw_rows, rationale
 from gradeschool.protocols import MGSM
@@ -70,7 +64,7 @@ def last_match_behind(
 
     The same as `last_match`, but searched from the end. any_case: of the literal, in lower case.
     """
-    searched, index = lowered(text) if any_case else text, len(text)
+    searched, index = search.lowered(text) if any_case else text, len(text)
     while (index := searched.rfind(literal, 0, index)) >= 0:
         if match := pattern.match(text, index):
             return match
@@ -88,13 +82,13 @@ def last_number(
     pattern: re.Pattern[str], how: str = LAST_NUMBER, clean: Callable[[str], str | None] = str
 ) -> Extract:
     """Return an extraction of the last match of a pattern that matches no white space."""
-    return extraction(partial(last_match_in_words, pattern), how, clean, 0)
+    return extraction(partial(search.last_match_in_words, pattern), how, clean, 0)
 
 
 def last_number_before(mark: str, pattern: re.Pattern[str]) -> Extract:
     """Return the same extraction from the text before a mark, where a further question begins."""
     return extraction(
-        lambda text: last_match_in_words(pattern, text.partition(mark)[0]),
+        lambda text: search.last_match_in_words(pattern, text.partition(mark)[0]),
         f"the last number before {mark!r}",
         group=0,
     )
@@ -146,9 +140,9 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
 
     def extract(text: str, reference: str = "") -> Answer | None:
         match = None
-        for start in (last_number_start(text), 0):
+        for start in (search.last_number_start(text), 0):
             tail = text[start:]
-            match = last_match(pattern, COMMA.sub(r"\1\2", tail) if "," in tail else tail)
+            match = search.last_match(pattern, COMMA.sub(r"\1\2", tail) if "," in tail else tail)
             if match is not None:
                 break
         if match is None:
@@ -170,7 +164,7 @@ def last_number_behind(label: str, text: str, reference: str = "") -> Answer | N
     start = text.rfind(label) if label[0] in text else -1
     if start < 0:
         return None
-    match = last_match(UNSIGNED, text[start + len(label) :].replace(",", ""))
+    match = search.last_match(UNSIGNED, text[start + len(label) :].replace(",", ""))
     if match is None:
         return None
     number = match.group().rstrip(".")
@@ -237,7 +231,7 @@ def first_marked_or_none(text: str, reference: str) -> Answer | None:
 
 def gold_behind_calls(problem: Problem) -> str:
     """Return the first "#### N" behind the last tool call of the solution, "" without one."""
-    call = last_match(TOOL_CALL, problem.solution)
+    call = search.last_match(TOOL_CALL, problem.solution)
     answer = first_marked(problem.solution[call.end() if call else 0 :], "")
     return "" if answer is None else answer.value
 
@@ -367,7 +361,7 @@ def extract_labelled(text: str, reference: str) -> Answer | None:
 
 def last_behind_answer(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last match of a pattern that begins with "answer" in any case and contains ":"."""
-    if ":" not in text or not mentions_answer(text):
+    if ":" not in text or not search.mentions_answer(text):
         return None
     return last_match_behind("answer", pattern, text, any_case=True)
 
@@ -386,9 +380,9 @@ def extract_by_patterns(text: str, reference: str) -> Answer | None:
     how = "the last '#### N'"
     match = last_match_behind("####", HASHES, text) if HASH in text else None
     if match is None and "\\boxed{" in text:  # each box has its end: the search is linear
-        how, match = r"the last \boxed{}", last_match(BOXED, text[: text.rfind("}") + 1])
-    if match is None and mentions_answer(text):
-        how, match = "the last 'the answer is N'", last_match(ANSWER_IS, text)
+        how, match = r"the last \boxed{}", search.last_match(BOXED, text[: text.rfind("}") + 1])
+    if match is None and search.mentions_answer(text):
+        how, match = "the last 'the answer is N'", search.last_match(ANSWER_IS, text)
     if match is None:
         how, match = "the last 'answer: N'", last_behind_answer(ANSWER_COLON, text)
     if match is None:

@@ -18,7 +18,8 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.datasets.load import NO_ERROR, LabelledSteps, labelled_steps, load_step_labels
+from gradeschool.datasets.files import SOURCES, locate
+from gradeschool.datasets.load import NO_ERROR, LabelledSteps, labelled_steps
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, stored_completions
 from gradeschool.formats.tables import read_rows
@@ -209,10 +210,9 @@ def load_solutions(spec: str, limit: int | None) -> Sequence[LabelledSteps]:
     InputError for a file that cannot be read, DataError for other rows.
     """
     by_id: dict[str, LabelledSteps] = {}
-    if spec == "processbench":
-        by_id = {row.id: row for row in load_step_labels()}
-    elif Path(spec).is_file():
-        with closing(read_rows(Path(spec))) as lines:
+    path = locate(SOURCES[spec]).path if spec == "processbench" else Path(spec)
+    if path.is_file():
+        with closing(read_rows(path)) as lines:
             for line in lines:
                 if line.fault:
                     raise InputError(f"row {line.number} of {spec!r} {line.fault}; remove it")

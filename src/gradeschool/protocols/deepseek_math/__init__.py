@@ -11,14 +11,7 @@ import re
 from math import isclose
 
 from gradeschool import latex
-from gradeschool.answers.search import (
-    TextMatch,
-    closing_brace,
-    last_match_in_words,
-    last_plain_box,
-    match_of,
-    mentions_answer,
-)
+from gradeschool.answers import search
 from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import last_number_before
 from gradeschool.scorer import Answer, call_library, make_answer
@@ -32,13 +25,13 @@ TOLERANCE = 1e-3
 WITH_UNIT = re.compile(r"-?[\d.]*[a-zA-Z]+")
 
 
-def find_answer(text: str) -> tuple[TextMatch, str] | None:
+def find_answer(text: str) -> tuple[search.TextMatch, str] | None:
     """Return the piece of text that upstream takes as the answer, and how it was found."""
     start, stop = HOPE
-    is_announced = mentions_answer(text)
+    is_announced = search.mentions_answer(text)
     if is_announced and start in text and stop in text:
         return _up_to(text, text.index(start) + len(start), stop), f"after {start!r}"
-    box = last_plain_box(text)
+    box = search.last_plain_box(text)
     if box is not None and not text.startswith("%", box.end + 1):
         return box, "the last closed box"
     if box is not None or "boxed" in text:
@@ -53,22 +46,22 @@ def find_answer(text: str) -> tuple[TextMatch, str] | None:
         output = _up_to(text, place + len(OUTPUT), FENCE)
         if output.text.strip():
             return output, "the last program output"
-    match = last_match_in_words(NUMBER, text.replace(",", ""))
+    match = search.last_match_in_words(NUMBER, text.replace(",", ""))
     if match is None:
         return None
     number = match[0]
     place = text.rfind(number)  # -1 for a number with a comma, which is not literally in the text
-    return match_of((number, place, place + len(number))), "the last number, commas removed"
+    return search.match_of((number, place, place + len(number))), "the last number, commas removed"
 
 
-def _up_to(text: str, start: int, stop: str) -> TextMatch:
+def _up_to(text: str, start: int, stop: str) -> search.TextMatch:
     """Return the text from a place to a mark; to the end without one, or for the mark ""."""
     end = text.find(stop, start) if stop else -1
     end = len(text) if end < 0 else end
-    return match_of((text[start:end], start, end))
+    return search.match_of((text[start:end], start, end))
 
 
-def _last_closed_box(text: str) -> TextMatch | None:
+def _last_closed_box(text: str) -> search.TextMatch | None:
     r"""Return the last `boxed{...}` that closes before the next begins, with a "%" after it.
 
     With the "%", upstream keeps the closing brace and loses the "%".
@@ -76,10 +69,10 @@ def _last_closed_box(text: str) -> TextMatch | None:
     limit = len(text)
     while (start := text.rfind(BOX, 0, limit)) >= 0:
         inside = start + len(BOX)
-        close = closing_brace(text, inside, limit)
+        close = search.closing_brace(text, inside, limit)
         if close >= 0:
             end = close + text.startswith("%", close + 1, limit)
-            return match_of((text[inside:end], inside, end))
+            return search.match_of((text[inside:end], inside, end))
         limit = start
     return None
 

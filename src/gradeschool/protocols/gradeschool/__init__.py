@@ -35,8 +35,6 @@ def gold_of(problem: Problem) -> str:
 
 
 compare_answers = answers_match
-
-
 # Golds that the extractor can match: an integer, a decimal, a fraction, a time or a ratio.
 NUMERIC = re.compile(r"-?\d+(?:\.\d+|/\d+)?|\d+(?::\d+)+")
 
@@ -63,11 +61,6 @@ def gold_and_question(problem: Problem) -> GoldAndQuestion:
     gold = GoldAndQuestion(value)
     gold.question = problem.question
     return gold
-
-
-def question_of(reference: str) -> str:
-    """Return the question of a reference, "" if it has none."""
-    return getattr(reference, "question", "")
 
 
 # The gold of a question that cannot be answered (GSM-Plus), and the texts that say so: "None" in
@@ -113,7 +106,8 @@ def extract_answer(text: str, reference: str, marks: Marks = ()) -> Answer | Non
     """
     from gradeschool.answers.extractor import extract_final_answer, rests_on_guess
 
-    reading = extract_final_answer(text, question_of(reference), marks)
+    question = getattr(reference, "question", "")
+    reading = extract_final_answer(text, question, marks)
     if reference == NO_SOLUTION and (reading is None or rests_on_guess(reading)):
         answer = read_no_solution(text)
         if answer is not None:
