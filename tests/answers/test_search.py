@@ -8,17 +8,7 @@ from hypothesis import strategies as st
 
 from gradeschool.answers.search import TextMatch, last_box, last_match, last_plain_box
 from gradeschool.latex import math_box
-from gradeschool.protocols import (
-    deepseek_math,
-    lm_eval,
-    multi_pattern,
-    numeric_equality,
-    olmes,
-    olmo_eval,
-    open_instruct,
-    opencompass,
-)
-from gradeschool.protocols.extractions import last_number, last_number_without_commas
+from gradeschool.protocols import deepseek_math, extractions, lm_eval, opencompass
 
 PLAIN = re.compile(r"boxed\{([^{}]*)\}")
 PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1", "\\"]))
@@ -28,19 +18,19 @@ PATTERNS = [
     lm_eval.NUMBER,
     deepseek_math.NUMBER,
     deepseek_math.FEW_SHOT_NUMBER,
-    multi_pattern.NUMBER,
-    numeric_equality.NUMBER,
+    extractions.LOOSE_NUMBER,
+    extractions.GROUPED_NUMBER,
     opencompass.PLAIN_NUMBER,
 ]
-WITHOUT_COMMAS = [olmes.NUMBER, olmo_eval.NUMBER, open_instruct.NUMBER]
+WITHOUT_COMMAS = [extractions.OLMES_NUMBER, extractions.SIGNED_NUMBER]
 WORDS = [*"0123456789,.$-+ \n\t\r", "\u2028", "\xa0", "٣", "a", "_", "x" * 50, " " * 70, "1,234.5 "]
 ENDINGS = st.lists(st.sampled_from(WORDS), max_size=60).map("".join)
 
 
 @given(TEXTS)
 def test_boxes_are_those_of_the_published_patterns(text: str) -> None:
-    matches = multi_pattern.BOXED.findall(text)
-    flat = last_match(multi_pattern.BOXED, text[: text.rfind("}") + 1])
+    matches = extractions.BOXED.findall(text)
+    flat = last_match(extractions.BOXED, text[: text.rfind("}") + 1])
     assert (flat and flat[1]) == (matches[-1] if matches else None)
     start = text.rfind("boxed")
     match = PLAIN.match(text, start) if text[:start].endswith("\\") and start > 0 else None
@@ -88,7 +78,7 @@ def test_last_box_counts_braces(text: str, content: str | None) -> None:
 @given(text=ENDINGS)
 def test_the_last_number_is_the_last_match_of_all(pattern: re.Pattern[str], text: str) -> None:
     slow = last_match(pattern, text)
-    answer = last_number(pattern)(text, "")
+    answer = extractions.last_number(pattern)(text, "")
     assert (answer and answer[:3]) == (slow and (slow[0], slow[0], slow.span()))
     assert slow is None or not {" ", "\n"} & set(slow[0])
 
@@ -99,5 +89,5 @@ def test_commas_between_digits_go_once_from_left_to_right(
     pattern: re.Pattern[str], text: str
 ) -> None:
     slow = last_match(pattern, re.sub(r"(\d),(\d)", r"\1\2", text))
-    answer = last_number_without_commas(pattern)(text, "")
+    answer = extractions.last_number_without_commas(pattern)(text, "")
     assert (answer and answer.value) == (slow and slow.group())

@@ -238,8 +238,10 @@ def gold_behind_calls(problem: Problem) -> str:
 
 # The harnesses of AI2. OLMES: only decimals keep their sign; integers lose it, on both sides, as in
 # older versions of the others.
-olmes_number = last_number_without_commas(re.compile(r"[-+]?\d*\.\d+|\d+"))
-signed_number = last_number_without_commas(re.compile(r"[-+]?\d*\.\d+|[-+]?\d+"))
+OLMES_NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+")
+SIGNED_NUMBER = re.compile(r"[-+]?\d*\.\d+|[-+]?\d+")
+olmes_number = last_number_without_commas(OLMES_NUMBER)
+signed_number = last_number_without_commas(SIGNED_NUMBER)
 
 
 def extracted_gold(extract: Extract, problem: Problem) -> str:
@@ -341,7 +343,8 @@ def stripped_gold(problem: Problem) -> str:
 
 # numeric-equality: the number after "ANSWER:", else the last number; equal once normalised.
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
-last_normalized = last_number(re.compile(r"-?\d[\d,]*\.?\d*"), clean=normalized)
+GROUPED_NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
+last_normalized = last_number(GROUPED_NUMBER, clean=normalized)
 
 
 def numeric_gold(problem: Problem) -> str:
@@ -372,7 +375,8 @@ HASHES = re.compile(r"####\s*([\d,.\-]+)")
 BOXED = re.compile(r"\\boxed\{([^}]+)\}")
 ANSWER_IS = re.compile(r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)")
 ANSWER_COLON = re.compile(r"(?i)answer\s*:\s*\$?([\d,.\-]+)")
-last_loose_number = last_number(re.compile(r"(-?[\d,]+\.?\d*)"), clean=normalized)
+LOOSE_NUMBER = re.compile(r"(-?[\d,]+\.?\d*)")
+last_loose_number = last_number(LOOSE_NUMBER, clean=normalized)
 
 
 def extract_by_patterns(text: str, reference: str) -> Answer | None:

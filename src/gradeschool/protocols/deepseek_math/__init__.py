@@ -88,7 +88,8 @@ def extract_zero_shot(text: str, reference: str) -> Answer | None:
 
 
 # A thousands comma splits a number.
-extract_few_shot = last_number_before("Q: ", re.compile(r"-?\d+\.?\d*"))
+FEW_SHOT_NUMBER = re.compile(r"-?\d+\.?\d*")
+extract_few_shot = last_number_before("Q: ", FEW_SHOT_NUMBER)
 
 
 INTEGER = re.compile(r"-?[0-9]+")

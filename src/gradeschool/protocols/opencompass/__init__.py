@@ -19,7 +19,8 @@ from gradeschool.scorer import Answer, ScorerFailure, make_answer
 
 MARK = "The answer is"
 # A thousands comma splits a number.
-extract_last = last_number_before("Question:", re.compile(r"\-?\d+\.\d+|\-?\d+"))
+PLAIN_NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
+extract_last = last_number_before("Question:", PLAIN_NUMBER)
 
 
 def solution_gold(problem: Problem) -> str:
