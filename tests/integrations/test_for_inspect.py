@@ -1,7 +1,6 @@
 """Our scorers and tasks for inspect_ai, with a stand-in for the library."""
 
 import asyncio
-import json
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from gradeschool import all_scorers, get_protocol, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.reports.export import inspect_scorer_name
+from tests.support.files import jsonl
 from tests.support.inspect_scores import ROWS
 from tests.support.lent_modules import imported_anew, lend_inspect
 
@@ -105,9 +105,7 @@ def tasks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def aime(tmp_path: Path) -> str:
     """A file as the benchmark's."""
     rows = [{"id": "1", "problem": "One?", "answer": 11}, {"id": "2", "problem": "?", "answer": 49}]
-    path = tmp_path / "aime.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return str(path)
+    return str(jsonl(tmp_path / "aime.jsonl", rows))
 
 
 @pytest.mark.usefixtures("data")

@@ -18,6 +18,7 @@ from gradeschool import Scores
 from gradeschool.errors import DataError, InputError, ModelError, UnknownNameError
 from gradeschool.models.recorded import SAMPLE_FILE
 from gradeschool.scorer import DEFAULT_SCORER
+from tests.support.files import jsonl
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
@@ -360,9 +361,7 @@ def test_misses_have_the_places_of_the_completions(tmp_path: Path) -> None:
     """A failed sample has no verdict."""
     answers = [{"completion": "", "error": "429"}, {"completion": "7"}, {"completion": "8"}]
     rows = [{"question": f"{index}?", "gold": 7, **row} for index, row in enumerate(answers)]
-    path = tmp_path / "answers.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    scores = gradeschool.score(path)
+    scores = gradeschool.score(jsonl(tmp_path / "answers.jsonl", rows))
     assert [index for index, _ in scores.misses()] == [2]
 
 

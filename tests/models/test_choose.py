@@ -1,7 +1,6 @@
 """`-m` names a model; what it does not know, it answers with the form that was meant."""
 
 import asyncio
-import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from gradeschool.models.base import Reply, Request
 from gradeschool.models.choose import choose_model, find_server
 from gradeschool.models.recorded import RecordedModel
 from gradeschool.problem import Problem
+from tests.support.files import jsonl
 
 KEY = "sk-choose-4815162342"
 
@@ -97,9 +97,7 @@ ROWS = [
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "answers.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
-    return path
+    return jsonl(tmp_path / "answers.jsonl", ROWS)
 
 
 def matched(spec: str) -> RecordedModel:

@@ -17,10 +17,10 @@ from gradeschool.protocols.registry import get_protocol
 from gradeschool.reports.export import inspect_scorer_name, storable
 from tests.support.command import Command
 from tests.support.exports import TARGETS, export, samples_of
-from tests.support.exports import answers as answers  # fixtures
-from tests.support.exports import run as run
+from tests.support.exports import answers as answers  # a fixture
 from tests.support.files import jsonl
 from tests.support.hostile_report import HOSTILE
+from tests.support.recorded_run import run as run  # a fixture
 
 CANARY = "sk-canary-4815162342"
 CHOSEN = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")

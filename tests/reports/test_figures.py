@@ -21,7 +21,7 @@ from gradeschool.reports.figures import (
 from gradeschool.scoring.score import ScorerResult
 from gradeschool.scoring.statistics import Interval, wilson
 from tests.support.command import Command
-from tests.support.report_page import rows
+from tests.support.files import jsonl
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
@@ -77,11 +77,11 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_figures_of_runs_are_written(gradeschool: Command, tmp_path: Path) -> None:
-    problems = rows(tmp_path / "p.jsonl", [{
+    problems = jsonl(tmp_path / "p.jsonl", [{
         "question": f"{'word ' * (25 + index % 50)}{index}?",
         "answer": str(index)}
         for index in range(60)])  # fmt: skip
-    samples = rows(tmp_path / "s.jsonl", [{
+    samples = jsonl(tmp_path / "s.jsonl", [{
         "index": index, "sample": k, "run": "a $b$ \x1b[31m/../c",
         "completion": f"{'#### ' if k else ''}{index + (k + index) % 3}{'' if k else ' of 9'}"}
         for index in range(60) for k in range(4)])  # fmt: skip
@@ -91,7 +91,7 @@ def test_figures_of_runs_are_written(gradeschool: Command, tmp_path: Path) -> No
     ]
     for file, names in (
         (samples, {"curves", "scorers"}),
-        (rows(tmp_path / "two.jsonl", two), {"1-x_.._y-scorers", "runs"}),
+        (jsonl(tmp_path / "two.jsonl", two), {"1-x_.._y-scorers", "runs"}),
     ):
         folder = tmp_path / file.stem
         result = gradeschool("report", file, "-d", problems, "--figures", folder)

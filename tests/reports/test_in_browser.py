@@ -10,8 +10,8 @@ from tests.support.browser import Open, accessibility_faults, shown_text, until
 from tests.support.browser import chromium as chromium  # a fixture
 from tests.support.browser import open_page as open_page  # a fixture
 from tests.support.command import run_script
+from tests.support.files import jsonl
 from tests.support.hostile_report import HOSTILE
-from tests.support.report_page import rows
 from tests.support.valued import valued_files
 from tests.support.view import SECONDS, View
 from tests.support.view import view as view  # a fixture
@@ -22,7 +22,7 @@ TITLE = "document.querySelector('#detail h3').textContent"
 
 
 def page_of(folder: Path, problems: list[dict[str, str]], answers: list[dict[str, object]]) -> Path:
-    files = rows(folder / "problems.jsonl", problems), rows(folder / "answers.jsonl", answers)
+    files = jsonl(folder / "problems.jsonl", problems), jsonl(folder / "answers.jsonl", answers)
     ended = run_script("report", files[1], "-d", files[0], "-o", folder / "page.html", "--id-base",
                        0)  # fmt: skip
     assert ended.status == 0, ended.err

@@ -10,7 +10,8 @@ from gradeschool.formats.own_run import cut_by_server, manifest_of
 from gradeschool.reports.measured import measured, truncation_advice
 from gradeschool.scoring.score import Forms
 from tests.support.command import Command
-from tests.support.report_page import blocks
+from tests.support.files import jsonl
+from tests.support.report_page import blocks, report
 
 CHAT = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
 
@@ -21,11 +22,6 @@ def changed_run(gradeschool: Command, tmp_path: Path) -> Path:
     folder = tmp_path / "run"
     assert gradeschool("eval", *CHAT, "-n", 20, "--max-tokens", 60, "-o", folder).status == 0
     return folder
-
-
-def report(gradeschool: Command, run: Path, target: Path) -> str:
-    assert gradeschool("report", run, "-o", target).status == 0
-    return target.read_text(encoding="utf-8")
 
 
 def test_settings_are_words(changed_run: Path) -> None:
@@ -61,11 +57,10 @@ def test_problems_of_the_file_itself(gradeschool: Command, tmp_path: Path, verb:
         {"question": f"What is {n} plus {n}, in the units of our own lab?",
          "response": f"It is {2 * n}.\n#### {2 * n}", "gold": 2 * n} for n in range(20)
     ]  # fmt: skip
-    file = tmp_path / "rows.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    file = jsonl(tmp_path / "rows.jsonl", rows)
     if verb == "report":
         assert "<h1>rows on the file&#39;s own problems</h1>" in report(
-            gradeschool, file, tmp_path / "page.html"
+            gradeschool, tmp_path / "page.html", file
         )
     else:
         result = gradeschool("export", file, "--to", "lm-eval", "-o", tmp_path / "out")
@@ -80,7 +75,7 @@ def test_problems_of_the_file_itself(gradeschool: Command, tmp_path: Path, verb:
 def test_the_page_says_what_was_measured(
     gradeschool: Command, changed_run: Path, tmp_path: Path
 ) -> None:
-    page = report(gradeschool, changed_run, tmp_path / "page.html")
+    page = report(gradeschool, tmp_path / "page.html", changed_run)
     title = "recorded-handwritten/chat on 48 problems written for this package, shipped with it"
     assert f"<h1>{title}</h1>" in page
     for words in (
@@ -97,7 +92,7 @@ def test_the_page_says_what_was_measured(
 def test_the_page_holds_each_prompt_as_it_was_sent(
     gradeschool: Command, changed_run: Path, tmp_path: Path
 ) -> None:
-    data = blocks(report(gradeschool, changed_run, tmp_path / "page.html"))
+    data = blocks(report(gradeschool, tmp_path / "page.html", changed_run))
     problems = data["data"]["problems"]
     prompts = data["prompts-0"]
     assert len(prompts) == len(problems) == 20
@@ -111,7 +106,7 @@ def test_a_prompt_that_no_key_proves_is_left_out(
 ) -> None:
     manifest = changed_run / "run.json"
     manifest.write_text(manifest.read_text().replace('"max_tokens": 60', '"max_tokens": 61'))
-    data = blocks(report(gradeschool, changed_run, tmp_path / "page.html"))
+    data = blocks(report(gradeschool, tmp_path / "page.html", changed_run))
     assert data["data"]["prompted"] == [False]
     assert "prompts-0" not in data
 

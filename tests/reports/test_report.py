@@ -30,9 +30,10 @@ from gradeschool.reports.report import (
 from gradeschool.scoring.sources import Run
 from gradeschool.scoring.table import ScorerSet
 from tests.support.command import Command
+from tests.support.files import jsonl
 from tests.support.hostile_report import HOSTILE
-from tests.support.report_page import blocks, report, rows, written
-from tests.support.report_page import run_folder as run_folder  # a fixture
+from tests.support.recorded_run import run as run  # a fixture
+from tests.support.report_page import blocks, report
 from tests.support.valued import valued_files
 
 TEXTS = st.text(st.characters(), max_size=40)  # lone surrogates too
@@ -67,12 +68,10 @@ def facts(page: str) -> dict[str, str]:
     return {name: unescape(re.sub(r"<[^>]*>", " ", value)).strip() for name, value in pairs}
 
 
-def test_a_run_folder_fills_the_page(
-    gradeschool: Command, run_folder: Path, tmp_path: Path
-) -> None:
-    page = report(gradeschool, tmp_path / "page.html", run_folder)
-    manifest = json.loads((run_folder / "run.json").read_bytes())
-    (score,) = json.loads((run_folder / "results.json").read_bytes())["scorers"].values()
+def test_a_run_folder_fills_the_page(gradeschool: Command, run: Path, tmp_path: Path) -> None:
+    page = report(gradeschool, tmp_path / "page.html", run)
+    manifest = json.loads((run / "run.json").read_bytes())
+    (score,) = json.loads((run / "results.json").read_bytes())["scorers"].values()
     listed = facts(page)
     assert f"{100 * score['accuracy']:.2f} %95 % interval" in shown(page)
     assert manifest["protocol"]["digest"] in listed["Protocol"]
@@ -81,7 +80,7 @@ def test_a_run_folder_fills_the_page(
     assert listed["Few-shot examples"] == "none (0-shot)"
     assert listed["cost of all requests, dollars"] == "not recorded"
     assert listed["Changed"] == "nothing: the protocol as published"
-    again = gradeschool("report", run_folder, "-o", tmp_path / "table.md", "--json").json()
+    again = gradeschool("report", run, "-o", tmp_path / "table.md", "--json").json()
     size = (tmp_path / "table.md").stat().st_size
     assert again["report"] == {
         "file": str(tmp_path / "table.md"), "bytes": size, "completions": 48,
@@ -89,9 +88,9 @@ def test_a_run_folder_fills_the_page(
 
 
 def test_the_policy_allows_the_one_script_and_style(
-    gradeschool: Command, run_folder: Path, tmp_path: Path
+    gradeschool: Command, run: Path, tmp_path: Path
 ) -> None:
-    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    page = report(gradeschool, tmp_path / "page.html", run)
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
     allowed = unescape(policy.group(1))
@@ -107,13 +106,13 @@ def test_the_policy_allows_the_one_script_and_style(
 
 
 def test_the_blocks_hold_every_completion_and_verdict(
-    gradeschool: Command, run_folder: Path, tmp_path: Path
+    gradeschool: Command, run: Path, tmp_path: Path
 ) -> None:
-    stored = run_folder / "completions.jsonl"
+    stored = run / "completions.jsonl"
     rows = [json.loads(line) for line in stored.read_text().splitlines()]
     rows[1] |= {"reasoning": "I think"}
-    written(stored, *rows)
-    data = blocks(report(gradeschool, tmp_path / "page.html", run_folder))
+    jsonl(stored, rows)
+    data = blocks(report(gradeschool, tmp_path / "page.html", run))
     facts, texts = data["data"], data["texts-0"]
     assert [row["text"] for row in texts] == [row["completion"] for row in rows]
     assert [row.get("thinking") for row in texts[:3]] == [None, "I think", None]
@@ -132,7 +131,7 @@ def test_the_blocks_hold_every_completion_and_verdict(
 def test_hostile_names_stay_text(gradeschool: Command, tmp_path: Path) -> None:
     rows = ({"index": index % 48, "run": name, "completion": name}
             for index, name in enumerate(HOSTILE))  # fmt: skip
-    answers = written(tmp_path / "answers.jsonl", *rows)
+    answers = jsonl(tmp_path / "answers.jsonl", rows)
     page = report(gradeschool, tmp_path / "page.html", answers, *ON_SAMPLE)
     tags = [tag for tag, _ in Elements(page).elements]
     assert not set(tags) & {"img", "iframe", "object", "embed", "base", "video", "textarea"}
@@ -152,14 +151,14 @@ def test_a_template_shows_the_printable_text(value: str) -> None:
 
 @pytest.mark.parametrize("ending", ["html", "md"])
 def test_an_incomplete_or_changed_run_says_so(
-    gradeschool: Command, run_folder: Path, tmp_path: Path, ending: str
+    gradeschool: Command, run: Path, tmp_path: Path, ending: str
 ) -> None:
-    stored = run_folder / "completions.jsonl"
+    stored = run / "completions.jsonl"
     rows = stored.read_bytes().splitlines(keepends=True)[:-1]
     rows[0] = rows[0].replace(b'"completion": "', b'"completion": "Or: ')
     stored.write_bytes(b"".join(rows))
     path = tmp_path / f"page.{ending}"
-    result = gradeschool("report", run_folder, "-o", path)
+    result = gradeschool("report", run, "-o", path)
     assert (result.status, "row 1 of" in result.err) == (3, True)
     assert "2 of 48 samples are missing; repeat the run" in path.read_text(encoding="utf-8")
 
@@ -169,7 +168,7 @@ def test_several_samples_have_a_curve_and_a_mean_over_problems(
 ) -> None:
     rows = [{"index": 0, "sample": sample, "completion": "#### 600"} for sample in range(4)]
     rows += [{"index": index, "completion": "#### 1"} for index in range(1, 9)]
-    answers = written(tmp_path / "a.jsonl", *rows)
+    answers = jsonl(tmp_path / "a.jsonl", rows)
     page = report(gradeschool, tmp_path / "page.html", answers, *ON_SAMPLE)
     assert "The problems have 1 to 4 samples: the accuracy is the mean over problems" in shown(page)
     assert facts(page)["Samples a problem"].startswith("1 to 4: accuracy is the mean")
@@ -200,12 +199,12 @@ def test_rates_are_of_the_texts_and_errors_of_all_samples(
     gradeschool: Command, tmp_path: Path
 ) -> None:
     """One truncated text, one failed sample, two rows of unknown problems."""
-    answers = written(
-        tmp_path / "a.jsonl",
+    rows = [
         {"index": 0, "completion": "It is", "finish_reason": "length"},
         {"index": 1, "error": "http 500"},
         *({"index": index, "completion": "1"} for index in (99998, 99999)),
-    )
+    ]
+    answers = jsonl(tmp_path / "a.jsonl", rows)
     path = tmp_path / "page.html"
     ended = gradeschool("report", answers, *ON_SAMPLE, "-o", path)
     assert (ended.status, "2 rows could not be used" in ended.err) == (3, True)
@@ -222,16 +221,16 @@ def test_rates_are_of_the_texts_and_errors_of_all_samples(
 
 
 def test_tokens_and_finish_reasons_are_shown(
-    gradeschool: Command, run_folder: Path, tmp_path: Path
+    gradeschool: Command, run: Path, tmp_path: Path
 ) -> None:
-    path = run_folder / "completions.jsonl"
+    path = run / "completions.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     for index, row in enumerate(rows):
         row |= {"prompt_tokens": 1000, "completion_tokens": index, "reasoning_tokens": 2,
                 "finish": "length" if index < 3 else "stop",
                 "latency": 0.5 * (index + 1)}  # fmt: skip
-    written(path, *rows)
-    page = report(gradeschool, tmp_path / "page.html", run_folder)
+    jsonl(path, rows)
+    page = report(gradeschool, tmp_path / "page.html", run)
     listed = facts(page)
     assert (listed["completion tokens"], listed["prompt tokens"]) == ("1,128", "48,000")
     assert listed["thinking tokens, of these"] == "96" and listed["truncated"].startswith("3 ")
@@ -254,7 +253,7 @@ def answers(tmp_path: Path) -> Path:
         {"index": index % 48, "run": "hostile", "sample": index, "completion": text}
         for index, text in enumerate(HOSTILE)
     ]
-    return written(tmp_path / "answers.jsonl", *rows)
+    return jsonl(tmp_path / "answers.jsonl", rows)
 
 
 def exported(gradeschool: Command, path: Path, *specs: object) -> str:
@@ -274,7 +273,7 @@ def test_markdown_is_a_table_of_runs(gradeschool: Command, answers: Path, tmp_pa
     assert cells[12].startswith("+50.00")
     assert "; p: exact McNemar test; interval: score interval (Tango).\n" in lines
     assert "| multi-pattern | 50.00 % | 100.00 % |" in lines
-    other = written(tmp_path / "other.jsonl", {"index": 3, "completion": "<b>1"})
+    other = jsonl(tmp_path / "other.jsonl", [{"index": 3, "completion": "<b>1"}])
     apart = exported(gradeschool, tmp_path / "b.md", runs[0], other)
     html = MarkdownIt("commonmark").enable("table").render(apart)
     assert "<p>The runs are not compared: the runs judge different problems: 2 only in" in html
@@ -284,7 +283,7 @@ def test_what_is_said_of_a_file_stands_with_its_figures(
     gradeschool: Command, tmp_path: Path
 ) -> None:
     said = "12 of 12 texts of 'cut' end at exactly 80 characters, which looks cut; score the whole"
-    path = written(tmp_path / "cut.jsonl", *(
+    path = jsonl(tmp_path / "cut.jsonl", (
         {"question": f"What is {n} + {n}?", "gold": str(2 * n),
          "response": f"We add the number {n} to itself, once and for all. ".ljust(80, ".")}
         for n in range(12)
@@ -311,9 +310,7 @@ def test_a_markdown_cell_is_text(text: str) -> None:
     assert content == f"x{printable(text, keep='')}x"
 
 
-def test_what_cannot_be_written_is_refused(
-    gradeschool: Command, run_folder: Path, tmp_path: Path
-) -> None:
+def test_what_cannot_be_written_is_refused(gradeschool: Command, run: Path, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text("mine")
     (tmp_path / "file").touch()
@@ -325,10 +322,10 @@ def test_what_cannot_be_written_is_refused(
         ((), "there is nothing to write"),
         (("--figures", tmp_path / "file" / "f"), "cannot write"),
     ):
-        refused = gradeschool("report", run_folder, *arguments)
+        refused = gradeschool("report", run, *arguments)
         assert (refused.status, words in refused.err) == (2, True), refused.err
     assert path.read_text() == "mine"
-    assert gradeschool("report", run_folder, "-o", path, "--force").status == 0
+    assert gradeschool("report", run, "-o", path, "--force").status == 0
 
 
 # --heatmap: a verifier's values token by token
@@ -382,7 +379,7 @@ def test_values_of_a_run_folder_are_found_by_key(gradeschool: Command, tmp_path:
     words = ("eval", "-m", f"recorded/{answers}", "-d", problems, "--quiet", "-o", run)
     assert gradeschool(*words).status == 0
     stored = (run / "completions.jsonl").read_text("ascii").splitlines()
-    rows(run / "verifier-scores.jsonl", [
+    jsonl(run / "verifier-scores.jsonl", [
         {"key": json.loads(stored[1])["key"], "verifier": "v", "score": 0.25,
          "tokens": ["####", " 6"], "values": [0.5, 0.25]},
     ])  # fmt: skip
@@ -402,10 +399,10 @@ def test_bad_rows_are_skipped_and_the_last_verifier_counts(tmp_path: Path) -> No
         {**row, "tokens": ["x"] * (MOST_TOKENS + 1), "values": [0.5] * (MOST_TOKENS + 1)},
         {"key": "k", "verifier": "a", "score": 0.5},
     ]
-    rows(tmp_path / "verifier-scores.jsonl", bad)
+    jsonl(tmp_path / "verifier-scores.jsonl", bad)
     assert token_values(tmp_path, print) == {}
     warnings: list[str] = []
-    rows(tmp_path / "verifier-scores.jsonl", [row, {**row, "verifier": "b", "score": 0.7}, *bad])
+    jsonl(tmp_path / "verifier-scores.jsonl", [row, {**row, "verifier": "b", "score": 0.7}, *bad])
     values = token_values(tmp_path, warnings.append)
     assert (values["k"].verifier, values["k"].score) == ("b", 0.7)
     assert "those by 'b' are shown, not by 'a'" in warnings[0]

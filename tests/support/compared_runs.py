@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.files import jsonl
+
 PROBLEMS = 40
 Write = Callable[..., Path]
 
@@ -13,10 +15,8 @@ Write = Callable[..., Path]
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
     """Problems whose gold is their number."""
-    path = tmp_path / "problems.jsonl"
     rows = ({"question": f"What is {i}?", "answer": str(i)} for i in range(PROBLEMS))
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return jsonl(tmp_path / "problems.jsonl", rows)
 
 
 @pytest.fixture
@@ -24,7 +24,6 @@ def write(tmp_path: Path) -> Write:
     """Write a file of completions: right where `rights` says so."""
 
     def written(name: str, rights: Sequence[bool], ids: Sequence[int] = (), **more: str) -> Path:
-        path = tmp_path / f"{name}.jsonl"
         rows = (
             {
                 "index": index,
@@ -33,8 +32,7 @@ def write(tmp_path: Path) -> Write:
             }
             for index, right in zip(ids or range(len(rights)), rights, strict=True)
         )
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        return path
+        return jsonl(tmp_path / f"{name}.jsonl", rows)
 
     return written
 

@@ -1,12 +1,12 @@
 """Exports for tests: the output of each format, and its file with the samples."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.command import Command
+from tests.support.files import jsonl
 from tests.support.hostile_report import HOSTILE
 
 TARGETS = {
@@ -53,20 +53,10 @@ def runs_file(path: Path) -> Path:
         for sample, text in enumerate(HOSTILE, start=1)
     ]
     named = [{"run": "org/model-7b", **row} for row in rows]
-    path.write_text("".join(json.dumps(row) + "\n" for row in named))
-    return path
+    return jsonl(path, named)
 
 
 @pytest.fixture
 def answers(tmp_path: Path) -> Path:
     """The file from `runs_file`."""
     return runs_file(tmp_path / "answers.jsonl")
-
-
-@pytest.fixture
-def run(gradeschool: Command, tmp_path: Path) -> Path:
-    """A run folder: the shipped completions, requested under a chat protocol."""
-    folder = tmp_path / "run"
-    options = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "-o", folder)
-    assert gradeschool("eval", *options).status == 0
-    return folder

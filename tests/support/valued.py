@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gradeschool.scoring.candidates import text_key
-from tests.support.report_page import rows
+from tests.support.files import jsonl
 
 
 def valued_files(folder: Path, texts: Sequence[str], values: Sequence[float]) -> tuple[Path, Path]:
     """Write problems and completions, each text one token a character, all of the same value."""
-    problems = rows(
+    problems = jsonl(
         folder / "problems.jsonl",
         [{"question": f"{text} number {n}?", "answer": "5"} for n, text in enumerate(texts)],
     )
-    answers = rows(
+    answers = jsonl(
         folder / "answers.jsonl",
         [{"index": n, "completion": text, "run": "r"} for n, text in enumerate(texts)],
     )
-    rows(
+    jsonl(
         folder / "answers.verifier-scores.jsonl",
         [
             {"key": text_key(f"{text} number {index}?", text), "verifier": "v</script>@1",
