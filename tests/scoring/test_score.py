@@ -28,8 +28,9 @@ from gradeschool.scoring.sources import Numbering, Run, load_runs, open_sources
 from gradeschool.scoring.statistics import clustered_wilson, wilson
 from gradeschool.scoring.table import ScoredTable, ScorerSet, choose_scorers
 from tests.support.command import Command
+from tests.support.files import jsonl
 from tests.support.numbered import PROBLEMS
-from tests.support.real_rows import NAMES, jsonl, real_rows
+from tests.support.real_rows import NAMES, real_rows
 
 SCORERS = ScorerSet(choose_scorers(NAMES))
 

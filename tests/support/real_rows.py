@@ -1,19 +1,12 @@
 """Real completions with the faults that files have, for tests of scoring in a stream."""
 
 import json
-from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 FILES = ("openai_example", "re2_rereading", "lianshan_eval")
 NAMES = ("openai/2021", "lm-eval/gsm8k/flexible-extract", "lm-eval/gsm8k/strict-match")
-
-
-def jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
-    """Write rows as JSONL and return the path."""
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "ascii")
-    return path
 
 
 def real_rows(data: Path) -> list[dict[str, Any]]:

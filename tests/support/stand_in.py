@@ -20,6 +20,7 @@ import pytest
 from gradeschool.datasets import load
 from gradeschool.datasets.files import SOURCES
 from gradeschool.protocols.registry import all_protocols
+from tests.support.files import jsonl
 
 SEED = 20211027
 TEST_ROWS, TRAIN_ROWS = 1319, 7473
@@ -199,11 +200,6 @@ def completions(
                 "source": "stand-in", "model": run, "index": index, "sample": 0,
                 "completion": forms[run], "reported_correct": right,
             }  # fmt: skip
-
-
-def jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Write rows as JSONL."""
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "ascii")
 
 
 @contextmanager
