@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradeschool.problem import Problem
     from gradeschool.prompts import format_chat
     from gradeschool.protocol import Protocol
-    from gradeschool.protocols.openai import extract_answer, is_correct
+    from gradeschool.protocols.extractions import extract_answer, is_correct
     from gradeschool.protocols.registry import all_protocols, all_scorers, get_protocol, get_scorer
     from gradeschool.scorer import Answer, Outcome, Scorer, Verdict
     from gradeschool.scoring.table import judge
@@ -53,7 +53,7 @@ _HOMES = {
     "problem": "Problem",
     "prompts": "format_chat",
     "protocol": "Protocol",
-    "protocols.openai": "extract_answer is_correct",
+    "protocols.extractions": "extract_answer is_correct",
     "protocols.registry": "all_protocols all_scorers get_protocol get_scorer",
     "scorer": "Answer Outcome Scorer Verdict",
     "scoring.table": "judge",

@@ -20,10 +20,10 @@ class TextMatch(NamedTuple):
 match_of: Callable[[tuple[str, int, int]], TextMatch] = partial(tuple.__new__, TextMatch)
 
 
-def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+def last_match(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
     """Return the last of the non-overlapping matches that `findall` would list, or None."""
     last = None
-    for last in pattern.finditer(text):  # noqa: B007  (the loop is for its last value)
+    for last in pattern.finditer(text, start):  # noqa: B007  (the loop is for its last value)
         pass
     return last
 

@@ -6,12 +6,13 @@ The harnesses' scorers.toml names them. A harness with more code has a package o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from operator import methodcaller
 
 from gradeschool.answers import search
 from gradeschool.answers.numbers import parse_decimal
+from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
 from gradeschool.prompts import draw_rows, rationale
 from gradeschool.protocols import MGSM
@@ -207,6 +208,53 @@ def hash_gold(problem: Problem) -> str:
     return parts[1].strip() if len(parts) > 1 else problem.gold
 
 
+# OpenAI's release of GSM8K: its scorer, and how example_model_solutions.jsonl was flagged. Those
+# solutions end in a last line "A: N", which the released extractor ignores.
+
+
+def extract_answer(completion: str) -> str:
+    """Return the official extraction of an answer: the first "#### N" without commas.
+
+    Returns "[invalid]" if there is none. Keeps the official quirks: "#### 18." gives "18.",
+    "#### $18" gives "[invalid]".
+    """
+    answer = first_marked(completion, "")
+    return "[invalid]" if answer is None else answer.value
+
+
+def official_gold(problem: Problem) -> str:
+    """Return the official extraction of the reference solution."""
+    return extract_answer(problem.solution)
+
+
+def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -> bool:
+    """Return whether a completion is right by the official scorer: extractions are equal strings.
+
+    gt_example: a GSM8K row (its "answer" is the reference solution) or a Problem. Raises InputError
+    for anything else, and for a solution without "#### N", as the official code asserts.
+    """
+    try:
+        solution = gt_example["answer"]
+    except (TypeError, LookupError):
+        raise InputError(
+            f"the reference is not a GSM8K row: {clip(repr(gt_example))}; give one, or call "
+            "gradeschool.judge(completion, gold, scorer='openai/2021').correct"
+        ) from None
+    gold = extract_answer(solution)
+    if gold == "[invalid]":
+        raise InputError(f"the reference has no '#### N': {solution[-60:]!r}; give a GSM8K row")
+    return extract_answer(model_completion) == gold
+
+
+def extract_last_line(text: str, reference: str) -> Answer | None:
+    """Extract the text after "A: " at the start of the last line."""
+    start = text.rfind("\n") + 1
+    if not text.startswith("A: ", start):
+        return None
+    answer, span = text[start + 3 :], (start + 3, len(text))
+    return Answer(answer, answer.replace(",", ""), span, "the last line after 'A: '")
+
+
 # ai-benchmarks. The character class has no comma: the gold "2,125" is read as "2".
 first_hashes = first_group(re.compile(r"####\s*([\d\.\-]+)"), "the first '####' and a number", HASH)
 
@@ -215,6 +263,61 @@ def first_hashes_gold(problem: Problem) -> str:
     """Return what the same extraction finds in the solution, "" for nothing."""
     answer = first_hashes(problem.solution, "")
     return "" if answer is None else answer.value
+
+
+# HELM. The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
+NUMBER_LIKE = re.compile(r"-?[\d,]+(?:.\d+)?")
+APART = re.compile(r"[^\d,-]{2}")  # in no number
+
+
+def sentence_fields(problem: Problem) -> dict[str, str]:
+    """Return the fields of a prompt: an example has its solution as a sentence."""
+    return {"question": problem.question, "sentence": as_sentence(problem)}
+
+
+def as_sentence(problem: Problem) -> str:
+    """Return a solution as the scenario writes it: one line that ends "The answer is N."."""
+    return problem.solution.replace("####", "The answer is").replace("\n", " ") + "."
+
+
+def last_number_like(text: str) -> re.Match[str] | None:
+    """Return the last match of NUMBER_LIKE, found in the end of the text if it has one."""
+    apart = APART.search(text, max(len(text) - search.END, 0))
+    start = 0 if apart is None else apart.end()
+    return search.last_match(NUMBER_LIKE, text, start) or search.last_match(NUMBER_LIKE, text)
+
+
+# A run of only commas is no answer.
+extract_final_number = extraction(
+    last_number_like, LAST_NUMBER, lambda number: without_commas(number) or None, 0
+)
+
+
+def extract_last_token(text: str, reference: str) -> Answer | None:
+    """Extract the text after the last space; a line break does not count as a space."""
+    token = text.strip().rpartition(" ")[2].strip()
+    start = text.rfind(token)
+    span = (start, start + len(token))
+    return make_answer((token, token, span, "what follows the last space")) if token else None
+
+
+def final_number(problem: Problem) -> str:
+    """Return the last number of the reference sentence."""
+    sentence = as_sentence(problem)
+    start = sentence.rfind(" The answer is")
+    match = search.last_match(NUMBER_LIKE, sentence, start)
+    match = match or search.last_match(NUMBER_LIKE, sentence)
+    return "" if match is None else without_commas(match.group())
+
+
+def last_token(problem: Problem) -> str:
+    """Return what follows the last space of the reference sentence."""
+    return as_sentence(problem).rpartition(" ")[2].strip()
+
+
+def compare_stripped(value: str, reference: str) -> bool:
+    """Compare as strings without outer white space."""
+    return value.strip() == reference.strip()
 
 
 # nanochat. The gold follows the last tool call of the solution.
