@@ -500,13 +500,15 @@ _SYMBOL = (
     rf"(?:\\{_NAMES}\b|[πθλαβφ√∛∞]|(?<![A-Za-z])a(?=\s?[+*/^])|\b(?:sqrt|sin|cos|tan|ln|log|exp"
     rf"|pi)\b|(?<![A-Za-z])[b-hj-zB-HJ-Z](?![\w'’:]))"
 )
+_ORDINAL = r"(?:\\(?:text|mathrm|rm) ?\{? ?)?(?:st|nd|rd|th)\b"
 _GAP = r"(?:\s|\\[,;! ]|[$}]){0,3}"
 EXPRESSION_BEHIND = re.compile(
     r"(?:[abeijnpqrtuvwxyz](?![\w'’])|[a-z]{1,2}²|(?:ab|uv|xy|yz|xz)\b"
     r"|[hm](?= (?:dollars|euros|\+)))"
     r"|\((?:[\d\s+*/^-]*\b[a-z]\b[\d\s+*/^-]*){1,3}\)|\(\s?[xyzn](?!\w)|\s?/\s?\(\s?[a-z]\b"
     r"|!(?=[.}$)])|_\{?\d|\}\{"
-    rf"|{_GAP}(?:\\{_NAMES}\b|[πθλ√∞]|\^(?!\{{?\\circ)|[xyz]{{1,3}}(?![^\W²³⁴]|['’]|\s?\d))"
+    rf"|{_GAP}(?:\\{_NAMES}\b|[πθλ√∞]|\^(?!\{{?(?:\\circ|{_ORDINAL}))"
+    r"|[xyz]{1,3}(?![^\W²³⁴]|['’]|\s?\d))"
     rf"|\s(?:(?:times\s)?pi|\\[bp]?mod|mod|modulo|sqrt|choose|factorial|(?:times|plus"
     rf"|minus)\s[b-z])\b|\s(?:squared|cubed)\b(?! (?:f|m|c|i|k|y))|\s\(mod|{_GAP}(?:[+*×·^]"
     rf"|/(?![hs]\b)|\\(?:times|cdot|div)|[-−–])\s?\(?(?:\d+\s?)?{_SYMBOL}|{_GAP}(?:[*×·^]"

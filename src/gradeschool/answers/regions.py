@@ -111,7 +111,8 @@ def unfinished_mark(text: str, marks: Marks = ()) -> str:
 LABEL = re.compile(
     # Most lines begin with none of these letters.
     r"\n[ \t>*#]{0,8}(?=[A-CE-INPQSUcdipЗВপపคโ问問题題#\[])(?:(?P<plain>"
-    r"(?:Question|Q|Problem|Exercise|Example|User|Human|Student|Input)[ \t*]{0,4}[:.)](?=[\s*])"
+    r"(?:Question|Q|Problem|Exercise|Example|User|USER|Human|Student|Input)[ \t*]{0,4}[:.)]"
+    r"(?=[\s*])"
     r"|\[(?:Question|Problem)\]|(?:Question|Problem|Instruction|Input|Exercise)[ \t:]{0,4}\n"
     r"|(?:Frage|Aufgabe|Pregunta|Problema|Problème|Задача|Вопрос|Swali|প্রশ্ন|ప్రశ్న|โจทย์|คำถาม"
     r"|问题|問題|题目)[ \t*]{0,4}[:：]|Given the following problem\b|Below is an instruction\b"
