@@ -114,7 +114,7 @@ def test_a_result_writes_reports(tmp_path: Path) -> None:
     assert "Scored by openai/2021" in shown
     with pytest.raises(InputError, match=r"run\.html' exists"):
         evaluated.report(tmp_path / "run.html")
-    with pytest.raises(InputError, match="must end in .html or .md"):
+    with pytest.raises(InputError, match=r"must end in \.html or \.md"):
         evaluated.report(tmp_path / "run.doc")
 
 

@@ -66,8 +66,7 @@ class BatchRun:
 
         Raises FatalModelError, StoreError.
         """
-        by_key = {request.key: request for request in requests}
-        folder = self.store.folder
+        submitted, folder = set[str](), self.store.folder
         ids = mapping((read_json(folder / STATE_FILE) or {}).get("open"))
         try:
             # Batches of earlier sessions, even one whose id was not stored in time.
@@ -76,12 +75,11 @@ class BatchRun:
                 if id := ids.get(tag) or (await self._find(tag) or {}).get("id"):
                     self._open[tag] = str(id)
                     with path.open("rb") as lines:
-                        for line in lines:
-                            by_key.pop(str(parse_line(line)[0].get("custom_id")), None)
+                        submitted |= {str(parse_line(line)[0].get("custom_id")) for line in lines}
                 else:
                     path.unlink()  # it was never submitted
             self._save()
-            await self._submit(list(by_key.values()))
+            await self._submit([each for each in requests if each.key not in submitted])
             by_key = {request.key: request for request in requests}
             while self._open and not self.stopping.is_set():
                 for tag, id in list(self._open.items()):
@@ -104,11 +102,7 @@ class BatchRun:
         return None
 
     async def _submit(self, requests: Sequence[Request]) -> None:
-        """Submit requests, each file of them as a batch.
-
-        If a batch with its tag exists, because the answer to an earlier try was lost, no second one
-        is started.
-        """
+        """Submit requests, each file of them as a batch."""
         lines: list[bytes] = []
         size = 0
         for number, request in enumerate(requests, start=1):
@@ -122,32 +116,30 @@ class BatchRun:
                 continue
             tag = secrets.token_hex(16)  # new for each try: requests may be sent again
             write_file(self._file(tag), b"".join(lines))
-            file = await with_retries(partial(self._upload, self._file(tag)), WAITS)
-            body = {"input_file_id": file, "endpoint": url, "completion_window": "24h",
-                    "metadata": {TAG: tag}}  # fmt: skip
-            self._open[tag] = (await with_retries(partial(self._start, tag, body), WAITS))["id"]
+            self._open[tag] = await with_retries(partial(self._start, tag, url), WAITS)
             self._save()
             self.note(f"submitted {len(lines)} requests as batch {self._open[tag]}")
             lines, size = [], 0
 
-    async def _upload(self, path: Path) -> str:
-        """Return the id of an uploaded file."""
-        with path.open("rb") as file:
-            form = aiohttp.FormData()
-            form.add_field("purpose", "batch")
-            form.add_field("file", file, filename=path.name, content_type="application/jsonl")
-            id = (await self.endpoint.call("POST", "/files", form)).get("id")
-        if not isinstance(id, str):
-            raise TransientError("bad response", f"the uploaded file has no id: {id!r}")
-        return id
+    async def _start(self, tag: str, url: str) -> str:
+        """Return the id of the batch of a tag, which is uploaded and started if there is none.
 
-    async def _start(self, tag: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the batch of a tag, which is started if there is none."""
-        if (batch := await self._find(tag)) is not None:
-            return batch
-        return checked_batch(
-            await self.endpoint.call("POST", "/batches", json.dumps(body).encode())
-        )
+        There is one if the answer to an earlier try was lost.
+        """
+        if (batch := await self._find(tag)) is None:
+            path = self._file(tag)
+            with path.open("rb") as lines:
+                form = aiohttp.FormData()
+                form.add_field("purpose", "batch")
+                form.add_field("file", lines, filename=path.name, content_type="application/jsonl")
+                file = (await self.endpoint.call("POST", "/files", form)).get("id")
+            if not isinstance(file, str):
+                raise TransientError("bad response", f"the uploaded file has no id: {file!r}")
+            fields = {"input_file_id": file, "endpoint": url, "completion_window": "24h",
+                      "metadata": {TAG: tag}}  # fmt: skip
+            body = json.dumps(fields).encode()
+            batch = checked_batch(await self.endpoint.call("POST", "/batches", body))
+        return str(batch["id"])
 
     async def _collect(self, tag: str, id: str, by_key: Mapping[str, Request]) -> None:
         """Record the results of a batch if it has ended."""
