@@ -21,23 +21,7 @@ from gradeschool.answers.regions import is_truncated
 from gradeschool.completion import IN_THINKING, Finish, Prompt, cut_at, empty_cause
 from gradeschool.datasets.files import ALIASES
 from gradeschool.errors import InputError
-from gradeschool.formats.foreign import (
-    SETTINGS,
-    RecordedRequest,
-    RecordedSettings,
-    base_address,
-    inspect_settings,
-    is_inspect,
-    is_lm_eval,
-    lm_eval_settings,
-    recorded,
-)
-from gradeschool.formats.own_run import (
-    COMPLETIONS_FILE,
-    cut_by_server,
-    other_models,
-    scorer_of,
-)
+from gradeschool.formats import foreign, own_run
 from gradeschool.formats.samples import Sample
 from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.formats.values import UNKNOWN, mapping
@@ -49,15 +33,7 @@ from gradeschool.scoring.causes import Side, explained_samples, label_changes_fo
 from gradeschool.scoring.checks import length_of_cut_texts
 from gradeschool.scoring.sources import Run
 from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
-from gradeschool.scoring.table import (
-    CORRECT,
-    ERROR,
-    ScoredTable,
-    ScorerSet,
-    Tally,
-    nothing_judged,
-    tally_by_problem,
-)
+from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, nothing_judged
 
 LEAST_POINTS = 0.05
 NOTABLE = 0.02  # minimum share of completions for a form to be reported
@@ -199,7 +175,7 @@ def explain_gap(
     for (cause_of_empty, remedy), n in reasons.most_common(1):
         words, mends = f"{n} have {cause_of_empty}", remedy
     longer = "evaluate again with a larger --max-tokens"
-    if (tokens := cut_by_server(manifest, run.samples)) is not None:
+    if (tokens := own_run.cut_by_server(manifest, run.samples)) is not None:
         longer = (f"the server's own limit cut them, the longest after {count(tokens, 'token')}: "
                   "raise it there and evaluate again")  # fmt: skip
         if words.endswith(IN_THINKING):
@@ -251,7 +227,7 @@ def _recorded_causes(
     answered_by: the number of answers by the model that the server named. changes: see
     `explain_gap`.
     """
-    others = other_models(str(manifest.get("model")), answered_by)
+    others = own_run.other_models(str(manifest.get("model")), answered_by)
     dataset, published = mapping(manifest.get("dataset")).get("name"), known_protocol(manifest)
     usual = published.dataset if published else ""
     heat = mapping(manifest.get("decoding")).get("temperature")
@@ -275,22 +251,23 @@ def _recorded_causes(
 # Beside a run with the expected score
 
 
-def read_settings(run: Run) -> RecordedSettings:
+def read_settings(run: Run) -> foreign.RecordedSettings:
     """Return what the file or folder of a run records of its settings and requests."""
     path, manifest = run.path, run.manifest
     is_file = path.is_file()
-    if (manifest and path.name == COMPLETIONS_FILE) or (path / COMPLETIONS_FILE).exists():
+    is_stored = (path / own_run.COMPLETIONS_FILE).exists()
+    if is_stored or (manifest and path.name == own_run.COMPLETIONS_FILE):
         record = _own_settings(run, manifest)
-    elif is_file and (path.suffix == ".eval" or is_inspect(read_whole(path))):
-        record = inspect_settings(path)
-    elif is_file and is_lm_eval(
+    elif is_file and (path.suffix == ".eval" or foreign.is_inspect(read_whole(path))):
+        record = foreign.inspect_settings(path)
+    elif is_file and foreign.is_lm_eval(
         next((dict(row.fields) for row in read_rows(path) if not row.fault), {})
     ):
-        record = lm_eval_settings(path)
+        record = foreign.lm_eval_settings(path)
     else:
         models = sorted({sample.model for sample in run.samples if sample.model})
-        values = recorded({"model": ", ".join(models) or None})
-        record = RecordedSettings("recorded completions", values)
+        values = foreign.recorded({"model": ", ".join(models) or None})
+        record = foreign.RecordedSettings("recorded completions", values)
     derived: dict[str, Any] = {}
     if counts := Counter(sample.problem.id for sample in run.samples if sample.problem):
         derived["samples per problem"] = Counter(counts.values()).most_common(1)[0][0]
@@ -305,10 +282,10 @@ def read_settings(run: Run) -> RecordedSettings:
     values = {**derived, **record.values}
     if prompts and values["system message"] == "none":
         values["system message"] = derived["system message"]
-    return RecordedSettings(record.kind, values, record.requests, record.scorer)
+    return foreign.RecordedSettings(record.kind, values, record.requests, record.scorer)
 
 
-def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
+def _own_settings(run: Run, manifest: Mapping[str, Any]) -> foreign.RecordedSettings:
     """Return the settings that a run folder records.
 
     A prompt counts as recorded if the protocol's current rendering gives the completion's key,
@@ -324,7 +301,7 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
         prompts = recorded_prompts(manifest)
     stored = [(sample.row, sample.stored) for sample in run.samples if sample.stored is not None]
     requests = {
-        row: RecordedRequest(prompts.get(each.key), each.usage.prompt_tokens)
+        row: foreign.RecordedRequest(prompts.get(each.key), each.usage.prompt_tokens)
         for row, each in stored
     }
     model, _, address = str(manifest.get("model") or "").partition(" at ")
@@ -333,7 +310,7 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
     values = {
         "model": model or None,
         "answered by": sorted({each.model for _, each in stored} - {""}) or None,
-        "address": base_address(address.partition(" with ")[0]),
+        "address": foreign.base_address(address.partition(" with ")[0]),
         "engine": engine.get("engine"),
         "versions": engine.get("version"),
         "precision": engine.get("precision"),
@@ -353,7 +330,9 @@ def _own_settings(run: Run, manifest: Mapping[str, Any]) -> RecordedSettings:
         "dataset": dataset.get("name"),
         "dataset SHA-256": dataset.get("sha256"),
     }
-    return RecordedSettings("run folder", recorded(values), requests, scorer_of(manifest) or "")
+    return foreign.RecordedSettings(
+        "run folder", foreign.recorded(values), requests, own_run.scorer_of(manifest) or ""
+    )
 
 
 class _Pair(NamedTuple):
@@ -364,13 +343,13 @@ class _Pair(NamedTuple):
 
     here: Sample
     there: Sample
-    requests: tuple[RecordedRequest, RecordedRequest]
+    requests: tuple[foreign.RecordedRequest, foreign.RecordedRequest]
     same_prompt: bool | None
 
 
 def explain_difference(
     runs: tuple[Run, Run],
-    records: tuple[RecordedSettings, RecordedSettings],
+    records: tuple[foreign.RecordedSettings, foreign.RecordedSettings],
     scorers: tuple[Scorer, Scorer],
 ) -> GapAccount:
     """Return the causes of the points missing to another run, each run under its own scorer.
@@ -378,29 +357,22 @@ def explain_difference(
     Raises InputError for a run without a sample that its scorer can judge, and for runs that share
     no sample.
     """
-    # One for each run's problems, as their labels may differ.
-    judges = ScorerSet(scorers), ScorerSet(scorers)
-    tallies: list[list[Tally]] = []
-    keyed: list[dict[tuple[str, int], Sample]] = []
-    for place, (run, scorer) in enumerate(zip(runs, scorers, strict=True)):
-        outcomes, by_question = [], {}
-        for sample in run.samples:
-            if (problem := sample.problem) is None or sample.error:
-                continue
-            [outcome] = judges[place].outcomes_of([(sample.text, problem)])
-            outcomes.append((problem.id, outcome[place]))
-            question = " ".join(problem.question.split()) or f"id {problem.id}"
-            by_question[question, sample.sample] = sample
-        counted = tally_by_problem(outcomes)
+    # Both scorers for each run, as the labels of its problems may be others.
+    tables = ScoredTable(runs[0], scorers), ScoredTable(runs[1], scorers)
+    tallies = [list(table.tallies(place).values()) for place, table in enumerate(tables)]
+    for run, scorer, counted in zip(runs, scorers, tallies, strict=True):
         if not counted:
             raise nothing_judged(run.name, scorer.name)
-        tallies.append(list(counted.values()))
-        keyed.append(by_question)
+    keyed = [
+        {(" ".join(problem.question.split()) or f"id {problem.id}", sample.sample): sample
+         for sample, problem in zip(table.samples, table.problems, strict=True)}
+        for table in tables
+    ]  # fmt: skip
     pairs = []
     for key, here in keyed[0].items():
         if (there := keyed[1].get(key)) is not None:
-            sent = (records[0].requests.get(here.row, RecordedRequest()),
-                    records[1].requests.get(there.row, RecordedRequest()))  # fmt: skip
+            sent = (records[0].requests.get(here.row, foreign.RecordedRequest()),
+                    records[1].requests.get(there.row, foreign.RecordedRequest()))  # fmt: skip
             a, b = sent[0].prompt, sent[1].prompt
             is_known = a is not None and b is not None
             same = a == b or prompt_bytes(a) == prompt_bytes(b) if a and b and is_known else None
@@ -409,12 +381,12 @@ def explain_difference(
         names_of_runs = f"{runs[0].name!r} and {runs[1].name!r}"
         raise InputError(f"{names_of_runs} have no problem in common; give results of one dataset")
     expected = mean_share(tallies[1])
-    points, changed, judged = _points_of_changes(pairs, records, judges)
+    points, changed, judged = _points_of_changes(pairs, records, tables)
     rest = 100 * (expected - mean_share(tallies[0])) - sum(points.values())
     lone = sum(len(run.samples) for run in runs) - 2 * judged
     points, changed = {SET: rest, **points}, {SET: lone, **changed}
     settings, known = [], {}
-    for name in SETTINGS:
+    for name in foreign.SETTINGS:
         first, second = (record.values.get(name) for record in records)
         if name == "scorer":
             first, second = (scorer.name for scorer in scorers)
@@ -440,14 +412,14 @@ def explain_difference(
 
 def _points_of_changes(
     pairs: Sequence[_Pair],
-    records: tuple[RecordedSettings, RecordedSettings],
-    judges: tuple[ScorerSet, ScorerSet],
+    records: tuple[foreign.RecordedSettings, foreign.RecordedSettings],
+    tables: tuple[ScoredTable, ScoredTable],
 ) -> tuple[dict[str, float], dict[str, int], int]:
     """Return the points of each change and its completions; the number of pairs judged for it."""
     stops = [tuple(record.values.get("stop strings") or ()) for record in records]
     limits = [record.values.get("max tokens") for record in records]
     same_limit = limits[0] is not None and limits[0] == limits[1]
-    order = (LABELS, SCORER, STOP, LIMIT, PROMPTS, TEXTS)
+    order, judges = (LABELS, SCORER, STOP, LIMIT, PROMPTS, TEXTS), [each.scorers for each in tables]
     gained, changed, judged = Counter[str](), Counter[str](), 0
     for here, there, _, same_prompt in pairs:
         assert here.problem is not None and there.problem is not None  # noqa: S101
