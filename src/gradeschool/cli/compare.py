@@ -214,9 +214,9 @@ def why_command(
                 f"use {100 * expected:g} for {100 * expected:g} %"
             )
         chosen = choose_run(run, options, cli.warn)
-        manifest, faults = chosen.manifest, chosen.faults
+        faults = chosen.faults
         account = explain_gap(chosen, cli.scorer_of_runs([chosen], scorer), expected / 100,
-                              manifest, changed_settings(manifest), here_named)  # fmt: skip
+                              changed_settings(chosen.manifest), here_named)  # fmt: skip
         if not account.within_chance and (gives := _scorer_with(expected, chosen)):
             note = f"{gives} on these texts; the expected figure may be by such a scorer"
             account = replace(account, notes=(note, *account.notes))

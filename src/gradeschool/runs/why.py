@@ -130,15 +130,14 @@ def explain_gap(
     run: Run,
     scorer: Scorer,
     expected: float,
-    manifest: Mapping[str, Any],
     changes: Sequence[str],
     place: str,
 ) -> GapAccount:
     """Return the causes of the points missing to an expected accuracy, from the run alone.
 
-    manifest: its run.json, {} if there is none. changes: its settings that differ from the
-    protocol's, in words. place: the run as named on a command line, with the options for reading
-    it. Raises InputError if no completion could be judged.
+    changes: its settings that differ from the protocol's, in words. place: the run as named on a
+    command line, with the options for reading it. Raises InputError if no completion could be
+    judged.
     """
     table, revised_labels = ScoredTable(run, [scorer]), label_changes_for(run)
     explained = [each for each in explained_samples(table, revised_labels) if not each.failed]
@@ -175,7 +174,7 @@ def explain_gap(
     for (cause_of_empty, remedy), n in reasons.most_common(1):
         words, mends = f"{n} have {cause_of_empty}", remedy
     longer = "evaluate again with a larger --max-tokens"
-    if (tokens := own_run.cut_by_server(manifest, run.samples)) is not None:
+    if (tokens := own_run.cut_by_server(run.manifest, run.samples)) is not None:
         longer = (f"the server's own limit cut them, the longest after {count(tokens, 'token')}: "
                   "raise it there and evaluate again")  # fmt: skip
         if words.endswith(IN_THINKING):
@@ -207,7 +206,7 @@ def explain_gap(
             f"{count(half, 'word')}: the model answers without working, so a system message or the "
             "examples may be missing", "gradeschool protocols prompts PROTOCOL -n 1, then evaluate "
             "with a chain-of-thought protocol"))  # fmt: skip
-    causes += _recorded_causes(manifest, Counter(
+    causes += _recorded_causes(run.manifest, Counter(
         sample.model for sample in judged if sample.stored is not None and sample.model
     ), changes)  # fmt: skip
     notes: tuple[str, ...] = ()
@@ -253,11 +252,11 @@ def _recorded_causes(
 
 def read_settings(run: Run) -> foreign.RecordedSettings:
     """Return what the file or folder of a run records of its settings and requests."""
-    path, manifest = run.path, run.manifest
+    path = run.path
     is_file = path.is_file()
     is_stored = (path / own_run.COMPLETIONS_FILE).exists()
-    if is_stored or (manifest and path.name == own_run.COMPLETIONS_FILE):
-        record = _own_settings(run, manifest)
+    if is_stored or (run.manifest and path.name == own_run.COMPLETIONS_FILE):
+        record = _own_settings(run)
     elif is_file and (path.suffix == ".eval" or foreign.is_inspect(read_whole(path))):
         record = foreign.inspect_settings(path)
     elif is_file and foreign.is_lm_eval(
@@ -285,12 +284,13 @@ def read_settings(run: Run) -> foreign.RecordedSettings:
     return foreign.RecordedSettings(record.kind, values, record.requests, record.scorer)
 
 
-def _own_settings(run: Run, manifest: Mapping[str, Any]) -> foreign.RecordedSettings:
+def _own_settings(run: Run) -> foreign.RecordedSettings:
     """Return the settings that a run folder records.
 
     A prompt counts as recorded if the protocol's current rendering gives the completion's key,
     which is a hash of model, prompt and decoding.
     """
+    manifest = run.manifest
     protocol, decoding, dataset, shots, engine, options = (
         mapping(manifest.get(name))
         for name in ("protocol", "decoding", "dataset", "shots", "engine", "options")
