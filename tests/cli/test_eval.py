@@ -208,7 +208,10 @@ def test_a_configuration_gives_options_by_name(gradeschool: Command) -> None:
         read = gradeschool("eval", "--config", "run.toml", *words, "--dry-run", "--json").json()
         assert [run["samples"] for run in read["runs"]] == numbers
         assert {run["most_completion_tokens"] for run in read["runs"]} == {9 * numbers[0]}
-    assert "cannot read 'absent.toml'" in gradeschool("eval", "--config", "absent.toml").err
+    assert (
+        "cannot read 'absent.toml' as a TOML file"
+        in gradeschool("eval", "--config", "absent.toml").err
+    )
 
 
 WRONG_CONFIGURATIONS = {
@@ -218,7 +221,7 @@ WRONG_CONFIGURATIONS = {
     'model = "tiny"\nlimit = true': "limit in 'run.toml' is True; give a text or a number",
     'model = "tiny"\nbatch = "yes"': "batch in 'run.toml' is 'yes'; give true or false",
     'model = "tiny"\ndataset = ["a", "b"]': "dataset in 'run.toml' is ['a', 'b']",
-    "model = ": "'run.toml' is not a TOML file",
+    "model = ": "cannot read 'run.toml' as a TOML file",
     "": "--model",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import click
 
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, FiniteRange, option, switch
+from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
 from gradeschool.percentages import bounds, count, percent
 from gradeschool.reports.printable import quoted, say
 from gradeschool.scorer import DEFAULT_SCORER
@@ -69,16 +71,10 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
         return
     import tomllib
 
-    from gradeschool.errors import InputError, UnknownNameError
-
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"cannot read {str(path)!r}: {error.strerror}; give a TOML file"
-        ) from error
-    except ValueError as error:
-        raise InputError(f"{str(path)!r} is not a TOML file: {error}; correct it") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read {str(path)!r} as a TOML file: {error}") from error
     options = {
         name.removeprefix("--"): option for option in context.command.params
         if isinstance(option, click.Option) and option.name != "config" for name in option.opts
@@ -89,13 +85,12 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
         if option is None:
             raise UnknownNameError(f"option in {str(path)!r}", key, options)
         items = value if isinstance(value, list) and option.multiple else [value]
-        if any(type(item) not in ((bool,) if option.is_flag else (str, int, float))
-               for item in items):  # fmt: skip
+        kinds = (bool,) if option.is_flag else (str, int, float)
+        if any(type(item) not in kinds for item in items):
             kind = "true or false" if option.is_flag else "a text or a number"
             raise InputError(f"{key} in {str(path)!r} is {value!r}; give {kind}")
-        texts = list(map(str, items))  # which the option's type checks
-        text = texts if option.multiple else texts[0]
-        defaults[option.name] = value if option.is_flag else text
+        texts = items if option.is_flag else list(map(str, items))  # which the option's type checks
+        defaults[option.name] = texts if option.multiple else texts[0]
     context.default_map = defaults
 
 
@@ -157,12 +152,25 @@ def eval_command(
     """
     from gradeschool.reports.measured import measured
     from gradeschool.reports.terminal import curve_table, print_scores
+    from gradeschool.runs.job import Job, prepare
 
     if loggers:
         from gradeschool.reports.loggers import check_loggers
 
         check_loggers(loggers)
-    jobs = prepare_jobs(models, protocols, settings)
+    models, protocols = tuple(dict.fromkeys(models)), tuple(dict.fromkeys(protocols or ("",)))
+    parent, is_one = settings.pop("output"), len(models) == len(protocols) == 1
+    prepared: dict[Path, PreparedJob] = {}
+    for model, protocol in product(models, protocols):
+        job = prepare(Job(model, protocol, **settings, output=parent if is_one else None))
+        folder = job.folder if is_one or parent is None else parent / job.folder.name
+        if folder in prepared:
+            raise InputError(
+                f"{prepared[folder].job.model!r} and {model!r} would share the folder "
+                f"{str(folder)!r}; evaluate them one at a time with -o"
+            )
+        prepared[folder] = replace(job, folder=folder)
+    jobs = list(prepared.values())
     if dry_run:
         print_estimates(jobs, as_json)
         return
@@ -196,35 +204,6 @@ def eval_command(
     sys.exit(report_end(run))
 
 
-def prepare_jobs(
-    models: Sequence[str], protocols: Sequence[str], settings: dict[str, Any]
-) -> list[PreparedJob]:
-    """Return a checked job for every model under every protocol, without repetitions.
-
-    settings: the other fields of `Job`; with several jobs, `output` is the parent of their
-    folders. Raises InputError if two jobs would share a folder, and the errors of `prepare`.
-    """
-    from gradeschool.errors import InputError
-    from gradeschool.runs.job import Job, prepare
-
-    parent = settings.pop("output")
-    models, protocols = list(dict.fromkeys(models)), list(dict.fromkeys(protocols or ("",)))
-    if len(models) == len(protocols) == 1:
-        return [prepare(Job(models[0], protocols[0], **settings, output=parent))]
-    prepared: dict[Path, PreparedJob] = {}
-    for model in models:
-        for protocol in protocols:
-            each = prepare(Job(model, protocol, **settings))
-            folder = each.folder if parent is None else parent / each.folder.name
-            if folder in prepared:
-                raise InputError(
-                    f"{prepared[folder].job.model!r} and {model!r} would share the folder "
-                    f"{str(folder)!r}; evaluate them one at a time with -o"
-                )
-            prepared[folder] = replace(each, folder=folder)
-    return list(prepared.values())
-
-
 STATUSES = (0, 3, 2, 130)  # of runs, the mildest first
 ASK_AGAIN = ("http 408", "http 409", "http 425", "http 429")  # of the statuses 400 to 499
 
@@ -237,8 +216,6 @@ def run_all(
     A job that cannot run is reported, and the others continue; after an interruption, no further
     job starts. --max-cost limits the total cost.
     """
-    from gradeschool.errors import GradeschoolError
-
     finished, status, cost = [], 0, 0.0
     for each in prepared:
         if (most := each.job.max_cost) is not None:
