@@ -199,7 +199,14 @@ def audit(
         failures, tried = _try_cases(scorer, read, seed)
         more, counts = _try_as_trainers_call(scorer, read)
         failures, tried = failures + more, tried | counts
-        failures += _try_hostile_texts(scorer, longest)
+        slow: set[str] = set()  # of hostile texts: what took too long is not made longer
+        for texts in cases.rounds(longest):
+            texts = [text for text in texts if text.name not in slow]
+            replies = scorer.replies([(text.text, GOLD) for text in texts])
+            for text, reply in zip(texts, replies, strict=True):
+                if failure := _trouble((text.text, GOLD), reply, text):
+                    failures.append(failure)
+                    slow |= {text.name} if failure.fault is Fault.SLOW else set()
         gave_up, questions = scorer.given_up, scorer.questions
         findings = _findings(failures, tried, questions, scorer)
         show(scorer.questions, scorer.questions, scorer.hangs)
@@ -421,20 +428,6 @@ def _try_as_trainers_call(
                 failures.append(AuditFailure(fault, kind, why, question, got))
     scorer.call = call
     return failures, dict.fromkeys(ways, len(questions))
-
-
-def _try_hostile_texts(scorer: AuditedScorer, longest: int) -> list[AuditFailure]:
-    """Try longer and longer texts; a shape that took too long is not made longer."""
-    failures: list[AuditFailure] = []
-    slow: set[str] = set()
-    for texts in cases.rounds(longest):
-        texts = [text for text in texts if text.name not in slow]
-        replies = scorer.replies([(text.text, GOLD) for text in texts])
-        for text, reply in zip(texts, replies, strict=True):
-            if failure := _trouble((text.text, GOLD), reply, text):
-                failures.append(failure)
-                slow |= {text.name} if failure.fault is Fault.SLOW else set()
-    return failures
 
 
 def _trouble(

@@ -250,6 +250,7 @@ class Draw:
 
 def _new_cache(model: Any) -> Any:
     """Return an empty cache; plain layers of it grow by blocks instead of by a copy a token."""
+    from torch.nn.functional import pad
     from transformers import DynamicCache
     from transformers.cache_utils import DynamicLayer
 
@@ -269,18 +270,12 @@ def _new_cache(model: Any) -> Any:
             start = self.keys.shape[2]
             end = start + key_states.shape[2]
             if self.room is None or self.room[0].shape[2] < end:
-                self.room = [self._grown(old, end) for old in (self.keys, self.values)]
+                more = (0, 0, 0, end + STEPS - start)
+                self.room = [pad(old, more) for old in (self.keys, self.values)]
             for buffer, states in zip(self.room, (key_states, value_states), strict=True):
                 buffer[:, :, start:end] = states
             self.keys, self.values = (buffer[:, :, :end] for buffer in self.room)
             return self.keys, self.values
-
-        @staticmethod
-        def _grown(states: Any, end: int) -> Any:
-            rows, heads, length, size = states.shape
-            buffer = states.new_empty(rows, heads, end + STEPS, size)
-            buffer[:, :, :length] = states
-            return buffer
 
         def batch_select_indices(self, indices: Any) -> None:
             """Keep some of the rows, in this order."""
