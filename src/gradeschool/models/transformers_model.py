@@ -270,8 +270,8 @@ def _new_cache(model: Any) -> Any:
             start = self.keys.shape[2]
             end = start + key_states.shape[2]
             if self.room is None or self.room[0].shape[2] < end:
-                more = (0, 0, 0, end + STEPS - start)
-                self.room = [pad(old, more) for old in (self.keys, self.values)]
+                old: Any = (self.keys, self.values)
+                self.room = [pad(states, (0, 0, 0, end + STEPS - start)) for states in old]
             for buffer, states in zip(self.room, (key_states, value_states), strict=True):
                 buffer[:, :, start:end] = states
             self.keys, self.values = (buffer[:, :, :end] for buffer in self.room)

@@ -89,7 +89,9 @@ class ExportedRun:
     def prompt(self, sample: Sample) -> str | list[dict[str, str]] | None:
         """Return the text or the messages that were sent for a sample, None if unknown."""
         prompt = self.prompts.get(sample.stored.key) if sample.stored else None
-        return prompt and (prompt.as_messages() if prompt.text is None else prompt.text)
+        if prompt is None:
+            return None
+        return prompt.as_messages() if prompt.text is None else prompt.text
 
 
 def gather_run(run: Run, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
