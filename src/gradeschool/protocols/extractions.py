@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from operator import methodcaller
+from operator import attrgetter, methodcaller
 
 from gradeschool.answers import search
 from gradeschool.answers.numbers import parse_decimal
@@ -184,9 +184,7 @@ def compare_without_zeros(value: str, reference: str) -> bool:
     return (value.rstrip("0").rstrip(".") if "." in value else value) == reference
 
 
-def gold_as_it_is(problem: Problem) -> str:
-    """Return the gold."""
-    return problem.gold
+gold_as_it_is: Callable[[Problem], str] = attrgetter("gold")
 
 
 def gold_without_commas(problem: Problem) -> str:

@@ -306,8 +306,6 @@ def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list
 
 # The whole ranking
 
-# What the conclusion recommends, where its gain over the majority is certain.
-CHOOSABLE = (BEST, "weighted", "odds", SHARE, TOP, LOGPROB, "probable")
 Outcomes = Mapping[str, tuple[int, int]]  # (right, completions) by problem
 
 
@@ -392,7 +390,7 @@ def _conclude(
             needed = f"to equal the majority vote, the best of {most} needs {need:.2f} here"
         known = f"AUC within problems {inside:.2f}; {needed}"
     gains = {name: each["over"][MAJORITY] for name, each in strategies.items()
-             if name.partition(" ")[0] in CHOOSABLE}  # fmt: skip
+             if name not in (MEAN, MAJORITY, COVERAGE)}  # fmt: skip
     words = {name: gain(each["difference"], each["ci95"]) for name, each in gains.items()}
     of_best = f"; {strategies[BEST]['title']}: {words[BEST]}"
     above = [name for name, each in gains.items() if each["ci95"].low > 0]
