@@ -16,6 +16,7 @@ from gradeschool.answers.golds import read_solution
 from gradeschool.answers.numbers import normalize
 from gradeschool.datasets import files
 from gradeschool.errors import DataError, InputError, UnknownNameError
+from gradeschool.formats.columns import parse_columns
 from gradeschool.formats.tables import Row, read_rows
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
@@ -94,16 +95,7 @@ def split_columns(name: str) -> tuple[str, dict[str, str]]:
     place, mark, words = name.rpartition("#")
     if not mark or "=" not in words or Path(name).exists():
         return name, {}
-    columns = {}
-    for pair in words.split(","):
-        role, _, column = (part.strip() for part in pair.partition("="))
-        role = {"answer": "gold"}.get(role, role)
-        if role not in COLUMN_ROLES or not column:
-            raise InputError(
-                f"{pair!r} names no column of a dataset; give question=COLUMN,gold=COLUMN,id=COLUMN"
-            )
-        columns[role] = column
-    return place, columns
+    return place, parse_columns(words, tuple(COLUMN_ROLES), f"the dataset {name!r}:")
 
 
 def is_here(name: str) -> bool:

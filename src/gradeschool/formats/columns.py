@@ -210,19 +210,24 @@ class Columns:
         ]  # fmt: skip
 
 
-def parse_columns(text: str) -> dict[str, str]:
-    """Read "question=NAME,response=NAME". Raises InputError for another role or form."""
+def parse_columns(
+    text: str, roles: Sequence[str] = tuple(ROLES), where: str = "--columns"
+) -> dict[str, str]:
+    """Read "question=NAME,response=NAME". Raises InputError for another role or form.
+
+    where: in messages.
+    """
     columns = {}
     for part in text.split(","):
         role, _, name = (word.strip() for word in part.partition("="))
         role = ALIASES.get(role, role)
         if not name:
             raise InputError(
-                f"--columns {clip(part)!r} is not ROLE=COLUMN, such as response=Output"
+                f"{where} {clip(part)!r} is not ROLE=COLUMN, such as {roles[0]}=Output"
             )
-        if role not in ROLES:
+        if role not in roles:
             raise InputError(
-                f"--columns {clip(part)!r}: {clip(role)!r} is not a role; use {', '.join(ROLES)}"
+                f"{where} {clip(part)!r}: {clip(role)!r} is not a role; use {', '.join(roles)}"
             )
         columns[role] = name
     return columns
