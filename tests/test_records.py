@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from gradeschool.completion import Decoding
+from gradeschool.datasets.load import several_golds
 from gradeschool.errors import InputError
 from gradeschool.formats.samples import Sample
-from gradeschool.problem import Problem, several_golds
+from gradeschool.problem import Problem
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes

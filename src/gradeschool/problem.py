@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gradeschool.errors import InputError
@@ -59,20 +59,3 @@ class Problem:
         if not number:
             raise InputError(f"the gold answer is empty: {text!r}; give a number or a solution")
         return cls("?", "", number, text if MARKER in text else f"{MARKER} {number}")
-
-
-def several_golds(problems: Iterable[Problem]) -> str:
-    """Return a sentence about questions that have different golds, "" if there are none."""
-    golds: dict[str, dict[str, str]] = {}
-    for problem in problems:
-        question = " ".join(problem.question.split())
-        golds.setdefault(question, {}).setdefault(problem.gold.replace(",", ""), problem.id)
-    if not (unsure := {text: ids for text, ids in golds.items() if text and len(ids) > 1}):
-        return ""
-    question, first = next(iter(unsure.items()))
-    shown = " and ".join(f"{gold!r} (problem {id})" for gold, id in list(first.items())[:2])
-    questions = f"{len(unsure)} questions" if len(unsure) > 1 else "1 question"
-    return (
-        f"several golds for {questions} of the dataset, such as {question[:60]!r}: {shown}; "
-        "no answer is right for both"
-    )

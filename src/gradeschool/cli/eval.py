@@ -240,7 +240,7 @@ def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> 
     """Run a job with a progress display, then log it; exits with 130 at a second Ctrl-C."""
     import asyncio
 
-    from gradeschool.problem import several_golds
+    from gradeschool.datasets.load import several_golds
     from gradeschool.reports.progress import EvaluationDisplay
     from gradeschool.runs.evaluate import evaluate
 

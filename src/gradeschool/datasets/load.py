@@ -109,6 +109,23 @@ def is_here(name: str) -> bool:
     return source is None or files.find_file(source) is not None
 
 
+def several_golds(problems: Iterable[Problem]) -> str:
+    """Return a sentence about questions that have different golds, "" if there are none."""
+    golds: dict[str, dict[str, str]] = {}
+    for problem in problems:
+        question = " ".join(problem.question.split())
+        golds.setdefault(question, {}).setdefault(problem.gold.replace(",", ""), problem.id)
+    if not (unsure := {text: ids for text, ids in golds.items() if text and len(ids) > 1}):
+        return ""
+    question, first = next(iter(unsure.items()))
+    shown = " and ".join(f"{gold!r} (problem {id})" for gold, id in list(first.items())[:2])
+    questions = f"{len(unsure)} questions" if len(unsure) > 1 else "1 question"
+    return (
+        f"several golds for {questions} of the dataset, such as {question[:60]!r}: {shown}; "
+        "no answer is right for both"
+    )
+
+
 def source_named(name: str) -> files.DatasetSource:
     """Return the named source; raises UnknownNameError."""
     try:

@@ -48,6 +48,7 @@ ALIASES = {"completion": "response", "text": "response", "answer": "gold", "inde
 BARE = re.compile(r"\s*[-+$]?[\d.,/]+%?\.?\s*\Z")  # a number and nothing else
 STEP = re.compile(r"\s*(?:#+ *|\**)?(?:step\s*)?\d+\s*[:.)]\D", re.I)  # "Step 1: ", "2. "
 ANSWER = re.compile(r"answer|boxed|####", re.I)
+OF_REFERENCES = re.compile("|".join(WORDS["of_references"]))  # in names of columns
 VARIED = 0.7  # share of the most frequent number of steps
 SHORT = 40  # characters of an example
 EXAMPLES = 3  # rows in a message
@@ -386,8 +387,8 @@ class _Table:
                 and any(map(texts_of, values)) and not self.are_flags(column)
             ]  # fmt: skip
             columns = list(filter(self.is_wordy, columns)) or columns
-            columns = sorted(columns, key=lambda each: any(
-                word in each.parts[-1] for word in WORDS["of_references"]))[:8]  # fmt: skip
+            columns.sort(key=lambda each: OF_REFERENCES.search(each.parts[-1]) is not None)
+            columns = columns[:8]
         if not columns and (chat := next((name for name in CHAT if name in self.top), "")):
             raise InputError(
                 f"the chats in {str(self.top[chat])!r} of {self.file!r} do not end in a turn of "
@@ -484,15 +485,14 @@ class _Table:
     def is_wordy(self, column: Column) -> bool:
         """Return whether most values of a column are texts of several words."""
         texts = [texts_of(value) or [""] for value in self.cells[column]]
-        several = [len(each[0].split(None, WORDY)) > WORDY for each in texts]
-        return sum(several) > 0.5 * len(self.rows)
+        return sum(len(each[0].split(None, WORDY)) > WORDY for each in texts) > 0.5 * len(self.rows)
 
     def wordy_texts(self, *taken: tuple[str, ...]) -> list[Column]:
         """Return other columns of texts that may be a model's."""
         used = {path[0] for path in taken}
         return [column for name, column in self.top.items()
                 if column.path[0] not in used and name not in ROLES["question"]
-                and not any(word in name for word in WORDS["of_references"])
+                and not OF_REFERENCES.search(name)
                 and self.is_wordy(column)]  # fmt: skip
 
     def is_selected(self, column: Column, samples: Column) -> bool:

@@ -25,7 +25,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.columns import BARE, WEAK_GOLDS, Columns
 from gradeschool.formats.samples import ReadOptions, Sample
 from gradeschool.formats.values import SERVICE_FAILURE, read_number
-from gradeschool.percentages import count, percent
+from gradeschool.percentages import count
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import (
@@ -413,8 +413,8 @@ class Checks:
                 warnings.append(self._say("filled", **filled))
         values: dict[str, object] = {
             "rounds": rounds, "of_others": of_others, "cut": cut, "at_cut": self.lengths[cut],
-            "unheeded": unheeded.total(), "words": clip(next(iter(unheeded), "")),
-            "error": columns.roles.get("error"), "share": percent(counts["programs"] / n, 0),
+            "unheeded": unheeded.total(), "words": unheeded and clip(next(iter(unheeded))),
+            "error": columns.roles.get("error"),
         }  # fmt: skip
         warnings += [self._say(finding, **values) for finding in compress(found, found.values())]
         samples = round(texts / len(self.problems)) if self.problems else 1

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 from gradeschool.answers.regions import FORM_NAMES, Marks, committed_region, is_truncated
 from gradeschool.atomic import replacing, writing_output
-from gradeschool.datasets.load import LabelChanges, label_changes
+from gradeschool.datasets.load import LabelChanges, label_changes, several_golds
 from gradeschool.errors import GradeschoolError, require_packages
 from gradeschool.formats.read import run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
-from gradeschool.problem import Problem, several_golds
+from gradeschool.problem import Problem
 from gradeschool.scoring.sources import Numbering, Source, Warn, digest, note_missing
 from gradeschool.scoring.statistics import Interval, Share, share_of, wilson
 from gradeschool.scoring.table import (
