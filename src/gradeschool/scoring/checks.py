@@ -296,12 +296,23 @@ class Checks:
 
     def conclude(self) -> list[str]:
         """Return warnings; raises InputError if the file is not what it was read as."""
-        counts, columns, n = self.counts, self.columns, self.counts["searched"]
-        golds, gold = counts["golds"], columns.roles.get("gold")
+        counts, columns, n, texts = (
+            self.counts,
+            self.columns,
+            self.counts["searched"],
+            self.answered,
+        )
+        gold, golds, readable = columns.roles.get("gold"), counts["golds"], counts["readable"]
+        given, differ, known = counts["given"], counts["differ"], readable - counts["own"]
+        note = ""
+        if self.examined < texts:
+            note = f" (estimated from {self.examined:,} of {texts:,} texts)"
+
+        # Columns that were taken for one another.
         may_be_other = n >= LEAST_ROWS and "response" not in columns.named
         is_wordy = min(counts["bare"], counts["wordy golds"]) >= NEARLY_ALL * n
         is_right = counts["bare right"] >= NEARLY_ALL * n
-        is_given = is_right and counts["differ"] >= max(2, NOTABLE * golds)
+        is_given = is_right and differ >= max(2, NOTABLE * golds)
         is_marked = (counts["marked"] >= NEARLY_ALL * golds
                      and counts["unmarked golds"] >= 0.5 * golds > 0)  # fmt: skip
         is_swapped = may_be_other and gold is not None and (
@@ -312,8 +323,18 @@ class Checks:
         has = "solutions that end in '#### N'" if is_marked else "bare numbers"
         has += f" that are golds of {self.matcher.name!r}" if is_right else ""
         lacks = "texts" if is_wordy else "texts without" if is_marked else "other numbers"
+
+        # Golds that are the model's answers, or not the dataset's.
+        are_golds = n > 0 and readable >= LEAST_ROWS and not self.matcher.own_golds
+        are_answers = are_golds and gold is not None and (
+            given >= NEARLY_ALL * readable and differ >= max(2, NOTABLE * known)
+            and counts["differ, given"] >= NEARLY_ALL * differ
+        )  # fmt: skip
+        is_weak_gold = gold is not None and gold.plain in WEAK_GOLDS and not counts["own"]
+        are_others = are_golds and gold and differ >= 0.5 * known and known >= 4 and differ
+
         refusals = {
-            "failures": counts["failures"] > self.answered,
+            "failures": counts["failures"] > texts,
             "letters": counts["letters"] >= NEARLY_ALL * golds and golds >= 3,
             "questions": counts["questions as texts"] >= NEARLY_ALL * (n + counts["faults"]) > 1,
             "unreadable": counts["no gold"] >= max(LEAST_ROWS, n + 1),
@@ -323,70 +344,24 @@ class Checks:
             "reference": may_be_other and is_reference and self._say("reference", choices=choices),
             "placement": self.placement.refusal(n),
             "mostly-prompts": counts["prompts"] >= max(3, 0.5 * n),
+            "models-golds": are_answers and not is_weak_gold,
+            "other-golds": are_others and not are_answers,
         }
-        note = ""
-        if self.examined < self.answered:
-            note = f" (estimated from {self.examined:,} of {self.answered:,} texts)"
-        try:
-            for finding, holds in refusals.items():  # the first one counts
-                if holds:
-                    raise InputError(holds if isinstance(holds, str) else self._say(finding))
-            warnings = self._warnings() if n else []
-        except InputError as error:
-            raise InputError(f"{error}{note}") from None
-        return [words + note for words in warnings if words]
+        for finding, holds in refusals.items():  # the first one counts
+            if holds:
+                raise InputError((holds if isinstance(holds, str) else self._say(finding)) + note)
+        if not n:
+            return []
 
-    def _say(self, finding: str, **values: object) -> str:
-        """Return the sentence of a finding."""
-        n, failures, roles = self.counts["searched"], self.counts["failures"], self.columns.roles
-        usual = {
-            "file": self.file, "name": self.matcher.name, "base": self.matcher.base,
-            "counts": self.counts, "examples": self.examples, "columns": self.columns, "n": n,
-            "rows": n + self.counts["faults"], "texts": self.answered,
-            "all": self.answered + failures, "column": roles.get("response", "response"),
-            "gold": roles.get("gold"),
-        }  # fmt: skip
-        return SENTENCES[finding].format_map(usual | values)
-
-    def _unknown_questions(self) -> str:
-        """Return what to say of a file in which no row has a problem."""
-        questions = {squeeze(question) for question in self.questions}
-        for name, source in SOURCES.items():
-            if source.layout in ("gsm8k", "columns") and is_here(name):  # not of the file's dataset
-                known = {squeeze(problem.question) for problem in load_dataset(name).problems}
-                if len(questions & known) >= 0.5 * len(questions):
-                    return self._say("another-dataset", other=name)
-        return self._say("unknown-questions", question=clip(self.questions[0]))
-
-    def _judge_golds(self) -> str:
-        """Return a warning on the file's golds, "" for none; raises InputError for wrong ones."""
-        counts, n, column = self.counts, self.counts["searched"], self.columns.roles.get("gold")
-        readable, given, differ = counts["readable"], counts["given"], counts["differ"]
-        known = readable - counts["own"]
-        if readable < LEAST_ROWS or self.matcher.own_golds:
-            return ""
-        if not differ:
-            are_given = column and counts["own"] == n and given >= 0.98 * n
-            return self._say("own-answers") if are_given else ""
-        said, used = self._say("differ", known=known), f"of {self.matcher.name!r} are used"
-        if (column and given >= NEARLY_ALL * readable and differ >= max(2, NOTABLE * known)
-                and counts["differ, given"] >= NEARLY_ALL * differ):  # fmt: skip
-            if column.plain in WEAK_GOLDS and not counts["own"]:
-                return f"{self._say('models')}; the golds {used}"
-            raise InputError(self._say("models-golds", models=self._say("models"), differ=said))
-        if column and differ >= 0.5 * known and known >= 4:
-            raise InputError(self._say("other-golds", differ=said))
-        return f"{said}; those {used}"
-
-    def _warnings(self) -> list[str]:
-        """Return what is odd in a file, "" among it; raises InputError if its golds are none."""
-        counts, columns, texts = self.counts, self.columns, self.answered
-        n = counts["searched"]
         many, rounds = max(LEAST_ROWS, NOTABLE * n), len(self.rounds) + 1
         of_others, unheeded = counts["golds of others"], columns.unheeded
         are_programs, cut = counts["programs"] >= 0.5 * n, length_of_cut_texts(self.lengths)
         is_bare = counts["bare"] >= NEARLY_ALL * n and "response" not in columns.named
         found = {
+            "own-answers": are_golds and not differ and gold
+            and counts["own"] == n and given >= 0.98 * n,
+            "models": are_answers,
+            "differ": are_golds and differ and not are_answers,
             "rounds": rounds > 1
             and self.rounds == [texts * each // rounds for each in range(1, rounds)],
             "thousands": counts["thousands"] > 2 and not counts["decimals"],
@@ -404,26 +379,50 @@ class Checks:
             "selected": columns.selected,
             "programs": are_programs and not columns.executed,
             "executed": are_programs and columns.executed,
-        }
-        alike = self.alike.conclude("ask for them again")
-        warnings = [self._judge_golds(), *alike]
-        for (_, what), (problems, first, last) in self.filled.items():
-            if problems >= LEAST_ROWS and not (what == "the same text" and alike):
-                filled = {"what": what, "problems": problems, "first": first, "last": last}
-                warnings.append(self._say("filled", **filled))
+        }  # fmt: skip
         values: dict[str, object] = {
             "rounds": rounds, "of_others": of_others, "cut": cut, "at_cut": self.lengths[cut],
             "unheeded": unheeded.total(), "words": unheeded and clip(next(iter(unheeded))),
             "error": columns.roles.get("error"),
         }  # fmt: skip
-        warnings += [self._say(finding, **values) for finding in compress(found, found.values())]
+        warnings = [self._say(finding, **values) for finding in compress(found, found.values())]
+        alike = self.alike.conclude("ask for them again")
+        warnings += alike
+        for (_, what), (problems, first, last) in self.filled.items():
+            if problems >= LEAST_ROWS and not (what == "the same text" and alike):
+                filled = {"what": what, "problems": problems, "first": first, "last": last}
+                warnings.append(self._say("filled", **filled))
         samples = round(texts / len(self.problems)) if self.problems else 1
         for column, kinds in columns.kinds.items() if samples > 1 else ():
             fewest, most = min(kinds.values()), max(kinds.values())
             if len(kinds) == samples and most <= 1.05 * texts / samples <= 1.1 * fewest:
                 shown = clip(", ".join(map(str, kinds)))
                 warnings.append(self._say("runs", samples=samples, kind=column, values=shown))
-        return [*warnings, self.placement.warning()]
+        warnings.append(self.placement.warning())
+        return [words + note for words in warnings if words]
+
+    def _say(self, finding: str, **values: object) -> str:
+        """Return the sentence of a finding."""
+        n, failures, roles = self.counts["searched"], self.counts["failures"], self.columns.roles
+        usual = {
+            "file": self.file, "name": self.matcher.name, "base": self.matcher.base,
+            "counts": self.counts, "examples": self.examples, "columns": self.columns, "n": n,
+            "rows": n + self.counts["faults"], "texts": self.answered,
+            "known": self.counts["readable"] - self.counts["own"],
+            "all": self.answered + failures, "column": roles.get("response", "response"),
+            "gold": roles.get("gold"),
+        }  # fmt: skip
+        return SENTENCES[finding].format_map(usual | values)
+
+    def _unknown_questions(self) -> str:
+        """Return what to say of a file in which no row has a problem."""
+        questions = {squeeze(question) for question in self.questions}
+        for name, source in SOURCES.items():
+            if source.layout in ("gsm8k", "columns") and is_here(name):  # not of the file's dataset
+                known = {squeeze(problem.question) for problem in load_dataset(name).problems}
+                if len(questions & known) >= 0.5 * len(questions):
+                    return self._say("another-dataset", other=name)
+        return self._say("unknown-questions", question=clip(self.questions[0]))
 
 
 def _is_prose(text: str, solution: str) -> bool:
