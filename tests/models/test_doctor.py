@@ -104,13 +104,9 @@ def serving(answer: Answer) -> web.Application:
 
 def findings_of(answer: Answer) -> dict[str, ServerFinding]:
     """What the doctor says of a server."""
-
-    async def examined(url: str) -> list[ServerFinding]:
-        async with Probe(url, "bad", "", 30.0) as probe:
-            return await examine(probe)
-
     with serve(serving(answer)) as url:
-        return {finding.name: finding for finding in asyncio.run(examined(url))}
+        findings = asyncio.run(examine(Probe(url, "bad", "", 30.0)))
+    return {finding.name: finding for finding in findings}
 
 
 def test_a_server_that_obeys_nothing() -> None:

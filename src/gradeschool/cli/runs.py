@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +12,6 @@ from gradeschool.cli import options as cli
 from gradeschool.cli.options import FiniteRange, option
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import printable, say
-
-if TYPE_CHECKING:
-    from gradeschool.models.doctor import ServerFinding
 
 FOLDER = click.Path(path_type=Path)
 
@@ -147,16 +143,9 @@ def doctor_command(
     from gradeschool.runs.job import Job, model_options
 
     chosen = None if protocol is None else get_protocol(protocol)
-    server = find_server(endpoint, compatible=True)
     options = model_options(Job(endpoint, headers=headers))
-
-    probe = Probe(*server, timeout, options)
-
-    async def ask() -> list[ServerFinding]:
-        async with probe:
-            return await examine(probe)
-
-    findings = asyncio.run(ask())
+    probe = Probe(*find_server(endpoint, compatible=True), timeout, options)
+    findings = asyncio.run(examine(probe))
     against = [] if chosen is None else obstacles(chosen, findings)
     if as_json:
         cli.print_json({

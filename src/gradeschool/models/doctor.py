@@ -290,24 +290,25 @@ class Probe(endpoint.Endpoint):
 async def examine(probe: Probe) -> list[ServerFinding]:
     """Return the findings about a server; raises ModelError if it answers no requests at all."""
     findings = []
-    for name, look in (
-        ("forms", probe.forms), ("usage", probe.usage), ("chat template", probe.chat_template),
-        ("greedy", probe.repeatable), ("hidden penalty", probe.hidden_penalty),
-        ("temperature", probe.sampling), ("stop", probe.stop_strings),
-        ("max_tokens", probe.limit), ("prefix", probe.prefix), ("context limit", probe.context),
-    ):  # fmt: skip
-        try:
-            found = await look()
-        except ProbeEnded as ended:
-            found = ended.args
-        except ModelError as error:
-            if name == "forms":
-                raise
-            found = UNKNOWN, str(error)
-        if found is not None:
-            state, says = found
-            says = f"not known: {says}" if state is UNKNOWN else says
-            findings.append(ServerFinding(name, state, says))
+    async with probe:
+        for name, look in (
+            ("forms", probe.forms), ("usage", probe.usage), ("chat template", probe.chat_template),
+            ("greedy", probe.repeatable), ("hidden penalty", probe.hidden_penalty),
+            ("temperature", probe.sampling), ("stop", probe.stop_strings),
+            ("max_tokens", probe.limit), ("prefix", probe.prefix), ("context limit", probe.context),
+        ):  # fmt: skip
+            try:
+                found = await look()
+            except ProbeEnded as ended:
+                found = ended.args
+            except ModelError as error:
+                if name == "forms":
+                    raise
+                found = UNKNOWN, str(error)
+            if found is not None:
+                state, says = found
+                says = f"not known: {says}" if state is UNKNOWN else says
+                findings.append(ServerFinding(name, state, says))
     return findings
 
 
