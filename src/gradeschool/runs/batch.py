@@ -11,6 +11,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ WAITS = (2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a failed request is repeat
 TAG = "gradeschool"  # the field of a batch's metadata that identifies its requests
 
 
+@dataclass
 class BatchRun:
     """Sends requests in batches and records the results.
 
@@ -49,17 +51,12 @@ class BatchRun:
     user interrupts the run.
     """
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        store: RunStore,
-        stopping: asyncio.Event,
-        record: Callable[[Request, Completion], None],
-        note: Callable[[str], None],
-    ) -> None:
-        self.endpoint, self.store, self.stopping = endpoint, store, stopping
-        self.record, self.note = record, note
-        self._open: dict[str, str] = {}  # tag -> id
+    endpoint: Endpoint
+    store: RunStore
+    stopping: asyncio.Event
+    record: Callable[[Request, Completion], None]
+    note: Callable[[str], None]
+    _open: dict[str, str] = field(default_factory=dict)  # tag -> id
 
     async def request_all(self, requests: Sequence[Request]) -> None:
         """Submit requests that are in no open batch, wait for all batches, record their results.
