@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gradeschool.errors import StoreError
-from gradeschool.runs import store as store_module
+from gradeschool.formats import own_run
 from tests.support.fault_server import (
     FaultServer,
     ReceivedRequest,
@@ -193,7 +193,7 @@ def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
 def test_a_folder_that_is_removed_while_it_is_written_to_is_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_module, "SYNC_SECONDS", 0.02)
+    monkeypatch.setattr(own_run, "SYNC_SECONDS", 0.02)
     folder = tmp_path / "run"
 
     def choose(request: ReceivedRequest) -> None:
