@@ -12,8 +12,6 @@ here, in the order of 1.0.6; the others are 1.11's. Comparison: utils/math_compa
 set, so lighteval's code for those is left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache, lru_cache

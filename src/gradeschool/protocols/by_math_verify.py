@@ -5,8 +5,6 @@ verdict. A harness sets its own time-outs for Math-Verify: the limit of the work
 The sources are in the SOURCE.md of each harness's package.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation

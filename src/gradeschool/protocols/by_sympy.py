@@ -6,8 +6,6 @@ rejects, upstream passes to `parse_expr`, which executes it as Python: here only
 operators are passed on.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Everything known about a protocol, a scorer or a vote, as JSON values; how two of them differ."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 The harnesses' scorers.toml names them. A harness with more code has a package of its own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import partial

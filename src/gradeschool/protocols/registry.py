@@ -39,8 +39,6 @@ extract = "first_marked"               # "after_label.de" is an entry of the dic
 package, or of `protocols.extractions`.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import runpy

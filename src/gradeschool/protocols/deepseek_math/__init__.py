@@ -5,8 +5,6 @@ The normal form of an answer (`strip_string`) has upstream's lists of strings. I
 finds the same in linear time.
 """
 
-from __future__ import annotations
-
 import re
 from math import isclose
 

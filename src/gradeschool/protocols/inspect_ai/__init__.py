@@ -9,8 +9,6 @@ without its box, then the match of inspect_ai; it fits GSM8K as well. `inspect/m
 scorer of expressions itself.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import string

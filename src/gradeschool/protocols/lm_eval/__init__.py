@@ -7,8 +7,6 @@ without the delimiters of the text; the default of `--apply_chat_template` since
 numbers of Llama 3.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import string

@@ -1,7 +1,5 @@
 """NVIDIA NeMo Evaluator: the benchmarks gsm8k and mgsm, and gsm8k_answer of its wheel."""
 
-from __future__ import annotations
-
 import re
 
 from gradeschool.answers.search import last_match, last_number_start, lowered

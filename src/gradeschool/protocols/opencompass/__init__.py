@@ -5,8 +5,6 @@ opencompass/datasets/math.py, with its lists of strings. Quadratic patterns of u
 scans here.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -6,8 +6,6 @@ and 700-716 (run_execute, which strips a second time), and evaluation/grader.py,
 Quadratic regexes of upstream are linear scans here, with the same result.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from math import isclose

@@ -5,8 +5,6 @@ r"""verl's reward functions for GSM8K, MATH and DAPO: `compute_score` of each.
 "Answer: N" of the last 300 characters in Minerva's form; without one, the last box, verbatim.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 
