@@ -13,10 +13,8 @@ from gradeschool.errors import InputError
 from gradeschool.problem import MARKER
 from gradeschool.reports.printable import say
 
-output_option = click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-    help="JSONL file to write; by default stdout.",
-)  # fmt: skip
+output_option = option("-o --output", cli.PATH, "JSONL file to write; by default stdout.",
+                       metavar="FILE")  # fmt: skip
 
 
 @click.group(cls=cli.VerbGroup)
@@ -72,9 +70,8 @@ def fetch_command(names: tuple[str, ...]) -> None:
         default=1)  # fmt: skip
 @option("-n --limit count", click.IntRange(1, 1_000_000), "Number of problems; a smaller number "
         "gives the first of them.", default=1000)  # fmt: skip
-@click.option("--split", default="train", show_default=True, metavar="NAME",
-              help="train, dev, test, test-structures, test-templates or "
-                   "test-numbers.")  # fmt: skip
+@option("--split", str, "train, dev, test, test-structures, test-templates or test-numbers.",
+        default="train", metavar="NAME")  # fmt: skip
 @option("--steps", click.IntRange(1, 20), "Smallest and largest number of steps.",
         nargs=2, default=(2, 8))  # fmt: skip
 @option("--family families", str, "Use only this family, or the kind forward or search; may be "

@@ -36,9 +36,8 @@ request_options = cli.with_options(
            callback=lambda _context, _option, texts: tuple(filter(None, texts)) if texts else None),
     option("--max-tokens", COUNT, "Length limit; by default that of the protocol."),
     option("--seed", int, "Seed of the first sample; sample i has seed + i."),
-    click.option("--calculator/--no-calculator", default=None,
-                 help="Insert the results of annotations (<<48/2=24>>) while the model writes; "
-                      "on by default for tiny."),
+    option("--calculator/--no-calculator", None, "Insert the results of annotations (<<48/2=24>>) "
+           "while the model writes; on by default for tiny.", default=None),
     option("--connections", click.IntRange(1, 4096), "Requests in flight; by default 16, raised to "
            "up to 256 if that is faster."),
     switch("--batch", "Use the Batch API: half the price, within a day."),
@@ -121,12 +120,9 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
         "models or protocols, the folder of the run folders.")  # fmt: skip
 @request_options
 @switch("--dry-run", "Print the number of requests and the cost; send nothing.")
-@click.option(
-    "--config", type=click.Path(path_type=Path), metavar="FILE.toml", is_eager=True,
-    expose_value=False, callback=_read_config,
-    help="Read options from a TOML file: model = \"tiny\", limit = 100. Options on the command "
-         "line have precedence.",
-)  # fmt: skip
+@option("--config", cli.PATH, "Read options from a TOML file: model = \"tiny\", limit = 100. "
+        "Options on the command line have precedence.", metavar="FILE.toml", is_eager=True,
+        expose_value=False, callback=_read_config)  # fmt: skip
 @option("--log loggers", ("wandb", "mlflow"), "Log the run to Weights & Biases or MLflow; may be "
         "repeated.", multiple=True)  # fmt: skip
 @cli.quiet_option

@@ -131,6 +131,7 @@ class FiniteRange(click.FloatRange):
 
 
 COUNT = click.IntRange(min=1)
+PATH = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 quiet_option = switch("--quiet", "Show no progress.")
 DATASET = (
@@ -160,14 +161,9 @@ column_options = with_options(
 reading_options = with_options(
     option("-d --dataset", str, DATASET, expose_value=False, callback=_keep), column_options
 )
-labels_option = click.option(
-    "--labels", type=click.Choice(["platinum"]),
-    help="Use the labels of GSM8K-Platinum (110 problems removed, 10 golds revised).",
-)  # fmt: skip
-marks_option = click.option(
-    "--thinking-marks", multiple=True, metavar="OPEN,CLOSE",
-    help="Marks around thinking besides the usual ones, for gradeschool/reader; may be repeated.",
-)  # fmt: skip
+marks_option = option("--thinking-marks", str, "Marks around thinking besides the usual ones, for "
+                      "gradeschool/reader; may be repeated.", multiple=True,
+                      metavar="OPEN,CLOSE")  # fmt: skip
 json_option = switch("--json as_json", "Print JSON.")
 force_option = switch("--force", "Replace existing files.")
 limit_option = option("-n --limit", COUNT, "Use only the first N problems.")
@@ -191,11 +187,9 @@ def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
 
     default: the default scorers, for --help.
     """
-    return click.option(
-        "--scorer", "scorers", multiple=True, metavar="NAME...",
-        help="Names from `gradeschool protocols list`, functions of your own (FILE.py:FUNCTION), "
-        f"or 'all'; by default {default}.",
-    )  # fmt: skip
+    return option("--scorer scorers", str, "Names from `gradeschool protocols list`, functions of "
+                  f"your own (FILE.py:FUNCTION), or 'all'; by default {default}.", multiple=True,
+                  metavar="NAME...")  # fmt: skip
 
 
 def marked_scorers(names: Sequence[str], marks: Sequence[str]) -> tuple[str, ...]:

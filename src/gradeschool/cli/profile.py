@@ -35,8 +35,8 @@ BUILT_IN_SETS = (
 @click.argument("runs", nargs=-1, metavar="[ORIGINAL RUN...]")
 @option("-m --model", str, "Model to run on the sets, instead of RUNs; as for `eval -m`.",
         metavar="PROVIDER/NAME")  # fmt: skip
-@click.option("-p", "--protocol", default="", metavar="NAME",
-              help="Protocol of -m; by default zero-shot/chat, for tiny openai/2021.")  # fmt: skip
+@option("-p --protocol", str, "Protocol of -m; by default zero-shot/chat, for tiny openai/2021.",
+        default="", show_default=False, metavar="NAME")  # fmt: skip
 @option("-d --dataset datasets", str, "With -m: a set to run, the original first; by default "
         "gsm8k, gsm-symbolic, gsm-plus:mini, gsm-hard and fresh:1. Repeat it. Without -m: the "
         "dataset of all runs.", multiple=True, metavar="NAME")  # fmt: skip
@@ -45,7 +45,7 @@ BUILT_IN_SETS = (
 @option("--runs-in parent", FOLDER, "Folder of the run folders of -m; by default runs.",
         metavar="FOLDER")  # fmt: skip
 @cli.scorer_option("Scorer for all runs; by default that of their protocol.")
-@option("-o --output", click.Path(path_type=Path), "Page to write (.html).", metavar="FILE")
+@option("-o --output", cli.PATH, "Page to write (.html).", metavar="FILE")
 @request_options
 @switch("--dry-run", "Print the requests of each run of -m and the cost; send nothing.")
 @cli.quiet_option

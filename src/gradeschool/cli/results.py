@@ -18,10 +18,10 @@ ENDINGS = {"lm-eval": "", "inspect": ".eval", "parquet": ".parquet"}  # "": file
 
 @click.command(cls=cli.Verb)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@option("-o --output", click.Path(path_type=Path), "File to write: .html or .md.")
+@option("-o --output", cli.PATH, "File to write: .html or .md.")
 @option("--figures", FOLDER, "Write figures for a paper to this folder, as SVG, PDF and PNG.",
         metavar="FOLDER")  # fmt: skip
-@option("--heatmap", click.Path(path_type=Path), "Write a page of solutions coloured by a "
+@option("--heatmap", cli.PATH, "Write a page of solutions coloured by a "
         "verifier's value of each token.", metavar="FILE.html")  # fmt: skip
 @cli.scorers_option("those of the protocol, then all without a library; the first is the headline")
 @cli.marks_option
@@ -84,7 +84,7 @@ def report_command(
 
 
 @click.command(cls=cli.Verb)
-@click.argument("folder", type=click.Path(path_type=Path), default="runs")
+@click.argument("folder", type=cli.PATH, default="runs")
 @option("--port", click.IntRange(0, 65535), "Port on 127.0.0.1; 0 selects a free port.", default=0)
 def view_command(folder: Path, port: int) -> None:
     """Show the runs of a folder (by default runs) in the browser, also while they run.
@@ -107,7 +107,7 @@ def view_command(folder: Path, port: int) -> None:
 @click.command(cls=cli.Verb)
 @click.argument("arguments", nargs=-1, required=True, metavar="RUN")
 @option("--to form", click.Choice(list(ENDINGS)), "Format to write.", required=True)
-@option("-o --output", click.Path(path_type=Path), "File to write; for lm-eval a folder.",
+@option("-o --output", cli.PATH, "File to write; for lm-eval a folder.",
         required=True)  # fmt: skip
 @cli.scorers_option("those of the protocol and gradeschool/reader; the first is the headline")
 @cli.force_option

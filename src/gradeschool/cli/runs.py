@@ -13,8 +13,6 @@ from gradeschool.cli.options import FiniteRange, option
 from gradeschool.errors import InputError
 from gradeschool.reports.printable import printable, say
 
-FOLDER = click.Path(path_type=Path)
-
 
 @click.group(cls=cli.VerbGroup)
 def runs_command() -> None:
@@ -22,7 +20,7 @@ def runs_command() -> None:
 
 
 @runs_command.command("list")
-@click.argument("folder", type=FOLDER, default="runs")
+@click.argument("folder", type=cli.PATH, default="runs")
 @cli.json_option
 def list_command(folder: Path, as_json: bool) -> None:
     """List the runs in a folder (by default runs)."""
@@ -47,7 +45,7 @@ def list_command(folder: Path, as_json: bool) -> None:
 
 
 @runs_command.command("show")
-@click.argument("run", type=FOLDER)
+@click.argument("run", type=cli.PATH)
 @cli.json_option
 def show_command(run: Path, as_json: bool) -> None:
     """Show the settings of a run, its progress and its figures."""
@@ -63,7 +61,7 @@ def show_command(run: Path, as_json: bool) -> None:
 
 
 @runs_command.command("verify")
-@click.argument("run", type=FOLDER)
+@click.argument("run", type=cli.PATH)
 @cli.json_option
 def verify_command(run: Path, as_json: bool) -> None:
     """Recompute every key and digest of a run.

@@ -13,6 +13,7 @@ import click
 
 from gradeschool.atomic import check_output
 from gradeschool.cli import options as cli
+from gradeschool.cli.options import option
 from gradeschool.percentages import count
 from gradeschool.reports.printable import quoted, say
 
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True)
 @cli.scorers_option("all that call no library, in groups that agree")
 @cli.marks_option
-@click.option("--vote", "votes", multiple=True, metavar="NAME",
-              help="Apply a published vote to the samples of each problem too; `gradeschool runs "
-                   "curve` has maj@k and pass@k.")  # fmt: skip
+@option("--vote votes", str, "Apply a published vote to the samples of each problem too; "
+        "`gradeschool runs curve` has maj@k and pass@k.", multiple=True,
+        metavar="NAME")  # fmt: skip
 @cli.reading_options
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write a row of verdicts for each completion: .jsonl or .parquet.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(0), default=1, show_default=True,
-              help="Scoring processes; 0 is one for each core.")  # fmt: skip
-@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-              help="Score here, or Parquet and .jsonl files on Ray (RAY_ADDRESS).")  # fmt: skip
-@cli.labels_option
+@option("-o --output", cli.PATH, "Write a row of verdicts for each completion: .jsonl or .parquet.",
+        metavar="FILE")  # fmt: skip
+@option("--jobs", click.IntRange(0), "Scoring processes; 0 is one for each core.", default=1)
+@option("--engine", ("local", "ray"), "Score here, or Parquet and .jsonl files on Ray "
+        "(RAY_ADDRESS).", default="local")  # fmt: skip
+@option("--labels", ("platinum",), "Use the labels of GSM8K-Platinum (110 problems removed, 10 "
+        "golds revised).")  # fmt: skip
 @cli.json_option
 def score_command(
     files: tuple[str, ...],

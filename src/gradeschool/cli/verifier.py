@@ -158,9 +158,8 @@ def finetune_command(**options: Any) -> None:
 @option("-p --protocol", str, "A name from `gradeschool protocols list`.", default="openai/2021")
 @option("--temperature", cli.FiniteRange(0, 2), "Sampling temperature.", default=0.7)
 @option("--max-tokens", COUNT, "Length limit; by default that of the protocol, 400.")
-@click.option("--calculator/--no-calculator", default=True, show_default=True,
-              help="Insert the results of annotations (<<3*4=12>>) while the model "
-                   "writes.")  # fmt: skip
+@option("--calculator/--no-calculator", None, "Insert the results of annotations (<<3*4=12>>) while "
+        "the model writes.", default=True)  # fmt: skip
 @option("--seed", SEED, "Seed; another one gives other samples.")
 @quiet_option
 @cli.json_option
@@ -267,7 +266,7 @@ def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **s
 
 @verifier_command.command("export")
 @click.argument("folder", type=FOLDER, metavar="FOLDER")
-@option("-o --output", click.Path(path_type=Path), "Folder or file to write.", required=True,
+@option("-o --output", cli.PATH, "Folder or file to write.", required=True,
         metavar="FOLDER|FILE.gguf")  # fmt: skip
 def export_command(folder: Path, output: Path) -> None:
     """Export a verifier for transformers, or a model as GGUF.
