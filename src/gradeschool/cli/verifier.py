@@ -158,8 +158,8 @@ def finetune_command(**options: Any) -> None:
 @option("-p --protocol", str, "A name from `gradeschool protocols list`.", default="openai/2021")
 @option("--temperature", cli.FiniteRange(0, 2), "Sampling temperature.", default=0.7)
 @option("--max-tokens", COUNT, "Length limit; by default that of the protocol, 400.")
-@option("--calculator/--no-calculator", None, "Insert the results of annotations (<<3*4=12>>) while "
-        "the model writes.", default=True)  # fmt: skip
+@option("--calculator/--no-calculator", None, "Insert the results of annotations (<<3*4=12>>) "
+        "while the model writes.", default=True)  # fmt: skip
 @option("--seed", SEED, "Seed; another one gives other samples.")
 @quiet_option
 @cli.json_option
