@@ -203,8 +203,7 @@ class Budget:
     ) -> None:
         self.price, self.limit, self.stopped = price, limit, False
         self.cost = sum(price.of(row.usage) for row in stored.values())
-        _, answered = split(requests, stored)
-        self._expected = estimate(requests, answered, price)["cost"] / max(1, len(requests))
+        self._expected = estimate(requests, [], price)["cost"] / max(1, len(requests))
         self._answers = sum(not row.error for row in stored.values())
 
     def spend(self, usage: Usage) -> None:
