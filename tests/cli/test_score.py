@@ -1,7 +1,6 @@
 """`gradeschool score`: its JSON and its arguments."""
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -44,15 +43,6 @@ def test_runs_of_equal_name_get_the_name_of_their_file(
     first, second = answers(tmp_path, "m", name="a.jsonl"), answers(tmp_path, "m", name="b.jsonl")
     result = gradeschool("score", first, second, first, *SAMPLE, *SCORERS, "--json")
     assert [run["run"] for run in result.json()["runs"]] == ["m", f"m ({second})"]
-
-
-@pytest.mark.parametrize("order", [["F", "--scorer", "A", "B"], ["--scorer", "A", "B", "F"]])
-def test_several_scorers_behind_one_option(
-    gradeschool: Command, tmp_path: Path, order: Sequence[str]
-) -> None:
-    words = {"F": str(answers(tmp_path)), "A": TWO[0], "B": TWO[1]}
-    result = gradeschool("score", *(words.get(word, word) for word in order), *SAMPLE, "--json")
-    assert list(result.json()["runs"][0]["scorers"]) == list(TWO)
 
 
 def test_a_run_folder_knows_its_dataset(gradeschool: Command, tmp_path: Path) -> None:
