@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from gradeschool.errors import GradeschoolError
-from gradeschool.scoring import cluster
+from gradeschool.scoring import score
 from tests.support.command import run_script
 from tests.support.real_rows import NAMES, real_rows
 
@@ -74,5 +74,5 @@ def test_a_ray_that_does_not_start_is_one_sentence(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr("ray.init", init)
     message = r"^cannot start Ray: .*; start it with `ray start"
-    with pytest.raises(GradeschoolError, match=message), cluster._ray_session():
+    with pytest.raises(GradeschoolError, match=message), score._ray_session():
         pass

@@ -67,7 +67,6 @@ def score_command(
     from gradeschool.process import cores
     from gradeschool.protocols.registry import all_scorers, get_vote
     from gradeschool.scoring.at_k import votes_on
-    from gradeschool.scoring.cluster import rows_on_ray
     from gradeschool.scoring.score import score_sources, verdict_table
     from gradeschool.scoring.sources import open_sources
     from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
@@ -104,8 +103,8 @@ def score_command(
     verdicts = verdict_table(output, scorer_set.names) if output else nullcontext(lambda *_: None)
     with verdicts as write:
         scores = score_sources(
-            tables, scorer_set, cli.warn, labels=bool(labels), jobs=jobs or cores(), write=write,
-            score_rows=rows_on_ray if engine == "ray" else None,
+            tables, scorer_set, cli.warn, labels=bool(labels), jobs=jobs or cores(), engine=engine,
+            write=write,
         )  # fmt: skip
     voted = votes_on(paths, votes, cli.read_options()) if votes else []
     flagged = _compare_flags(scores, headline)

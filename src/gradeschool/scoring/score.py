@@ -1,7 +1,7 @@
 """The scores of files in one pass: batches of samples -> outcomes -> rows -> counts -> scores.
 
 `score_sources` runs all steps. `score_batch` maps a batch of samples to rows without texts: here,
-in other processes (`--jobs`) or in tasks of Ray (`scoring.cluster`). `_count_rows` adds the rows of
+in other processes (`--jobs`) or in tasks of Ray (`--engine ray`). `_count_rows` adds the rows of
 one source up in 8 bytes a sample, and `score_counts` gives the figures of a run. `score_run` gives
 the same figures for a run in memory.
 """
@@ -9,22 +9,36 @@ the same figures for a run in memory.
 from __future__ import annotations
 
 import json
+import logging
+import os
+import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import compress, repeat
+from itertools import compress, islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.answers.regions import FORM_NAMES, Marks, committed_region, is_truncated
 from gradeschool.atomic import replacing, writing_output
 from gradeschool.datasets.load import LabelChanges, label_changes, several_golds
-from gradeschool.errors import GradeschoolError, require_packages
-from gradeschool.formats.read import run_of_unnamed
+from gradeschool.errors import GradeschoolError, InputError, require_packages
+from gradeschool.formats.read import SampleFile, run_of_unnamed
 from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
+from gradeschool.formats.tables import Row, parse_line
 from gradeschool.problem import Problem
-from gradeschool.scoring.sources import Numbering, Source, Warn, digest, note_missing
+from gradeschool.process import ignore_interrupts, keeping_handlers
+from gradeschool.scorer import clip
+from gradeschool.scoring.matching import Matcher
+from gradeschool.scoring.sources import (
+    Numbering,
+    Source,
+    Warn,
+    digest,
+    no_such_run,
+    note_missing,
+)
 from gradeschool.scoring.statistics import Interval, Share, share_of, wilson
 from gradeschool.scoring.table import (
     BATCH,
@@ -37,6 +51,10 @@ from gradeschool.scoring.table import (
 
 REMOVED = b"\xff"  # GSM8K-Platinum removed the problem
 AHEAD = 2  # batches for each process: one being scored, one waiting
+RAY_BLOCK = 1024  # rows of a task
+RAY_CHECKED = 256  # batches that are read here too, for the checks over whole files
+RAY_STORE = 256 * 2**20  # bytes for Ray's objects: rows without texts are small
+RAY_MESSAGE = 300  # characters of Ray's own error message
 TextForm = tuple[bool, bool, bool, bool]  # whether it has each of `FORM_NAMES`
 # Problem, outcomes, form, revised, flag.
 RowKind = tuple[str, bytes, TextForm | None, bytes, bool | None]
@@ -65,9 +83,6 @@ class ScoredRow(NamedTuple):
     outcomes: bytes
     form: TextForm | None
     revised: bytes
-
-
-ScoreRows = Callable[[Source, ScorerSet, LabelChanges], Iterable[list[ScoredRow]]]
 
 
 def score_batch(
@@ -110,16 +125,16 @@ def score_sources(
     *,
     jobs: int = 1,
     labels: bool = False,
-    score_rows: ScoreRows | None = None,
+    engine: str = "local",
     write: Callable[[str, Sequence[ScoredRow]], None] = lambda source, rows: None,
 ) -> list[RunScore]:
     """Return the scores of every run of the sources, under distinct names.
 
     jobs: scoring processes; the scores do not depend on it. labels: score under the labels of
-    GSM8K-Platinum too. score_rows: yields the scored rows of a source in place of this machine.
-    write: called with the name of the source and each batch of rows. Messages about rows are passed
-    to `warn`. Raises InputError for a source that cannot be read or has no usable row,
-    GradeschoolError if a process dies.
+    GSM8K-Platinum too. engine: "ray" scores on Ray in place of this machine. write: called with the
+    name of the source and each batch of rows. Messages about rows are passed to `warn`. Raises
+    InputError for a source that cannot be read or has no usable row, GradeschoolError if a process
+    dies.
     """
     scores: dict[str, RunScore] = {}
     checked: set[str] = set()
@@ -129,8 +144,8 @@ def score_sources(
         checked.add(source.dataset.name)
         changes = label_changes(source.dataset.problems) if labels else {}
         batches: Iterable[list[ScoredRow]]
-        if score_rows is not None:
-            batches = score_rows(source, scorers, changes)
+        if engine == "ray":
+            batches = _score_on_ray(source, scorers, changes)
         elif jobs == 1:
             batches = map(score_batch, source.batches(), repeat(scorers), repeat(changes))
         else:
@@ -148,8 +163,6 @@ def _score_in_processes(
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
-
-    from gradeschool.process import ignore_interrupts
 
     try:  # on Ctrl-C, this process stops the others
         pool = ProcessPoolExecutor(jobs, get_context("spawn"), ignore_interrupts)
@@ -170,6 +183,128 @@ def _score_in_processes(
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _score_block(
+    block: Any, file: SampleFile, matcher: Matcher, scorers: ScorerSet, changes: LabelChanges
+) -> Any:
+    """Return a table with the path and the scored rows, as JSON, of each row of a block.
+
+    A block has cells, or lines of JSON, of which a blank one has no rows.
+    """
+    import pyarrow as arrow
+
+    scored: list[str] = []
+    if block.column_names == ["text", "path"]:
+        lines = [line.encode("utf-8", "surrogatepass") for line in block["text"].to_pylist()]
+        read = [Row(0, *parse_line(line)) if line.strip() else None for line in lines]
+    else:
+        read = [Row(0, fields) for fields in block.drop_columns("path").to_pylist()]
+    for row in read:
+        samples = [matcher.match(sample) for sample in (file.read(row) if row else ())]
+        rows = score_batch(samples, scorers, changes)
+        scored.append(json.dumps(rows, default=bytes.hex))
+    return arrow.table({"path": block.column("path"), "rows": scored})
+
+
+@contextmanager
+def _ray_session() -> Iterator[Any]:
+    """Join a running Ray, at RAY_ADDRESS if set, or start one on this machine for the block.
+
+    Yields the module. Raises MissingExtraError without ray, InputError if no Ray
+    answers at RAY_ADDRESS, our own errors as tasks raise them, and GradeschoolError if a task or
+    Ray fails.
+    """
+    require_packages("--engine ray", "cluster", "ray")
+    import ray
+
+    is_started_here = not ray.is_initialized()
+    if is_started_here:
+        address = os.environ.get("RAY_ADDRESS")
+        options: dict[str, Any] = {}
+        if not address:
+            options = {"include_dashboard": False, "object_store_memory": RAY_STORE}
+        try:
+            with keeping_handlers(signal.SIGTERM):
+                ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+        except (ConnectionError, ValueError) as error:
+            raise InputError(f"cannot join Ray at RAY_ADDRESS={address!r}: {error}") from error
+        except Exception as error:
+            reason = clip(" ".join(str(error).split()), RAY_MESSAGE)
+            raise GradeschoolError(
+                f"cannot start Ray: {reason}; start it with `ray start --head`, then give "
+                "RAY_ADDRESS=auto"
+            ) from error
+    try:
+        yield ray
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, GradeschoolError):
+            raise error.cause from None
+        raise GradeschoolError(f"a task on Ray failed: {error.cause or error}") from error
+    except ray.exceptions.RayError as error:
+        message = str(error).strip().rpartition("\n")[2].strip()
+        raise GradeschoolError(f"Ray failed: {message[-RAY_MESSAGE:]}") from error
+    finally:
+        if is_started_here:
+            ray.shutdown()
+
+
+def _score_on_ray(
+    source: Source, scorers: ScorerSet, changes: LabelChanges
+) -> Iterator[list[ScoredRow]]:
+    """Yield the scored rows of a source in file order, a list for each block.
+
+    Uses a local Ray or the cluster at RAY_ADDRESS, whose machines need gradeschool too. A task
+    reads and scores some rows, and returns some bytes for each, never its text. The checks over
+    whole files see the first RAY_CHECKED batches, and a warning says so if there are more. Raises
+    InputError for files of other formats or that cannot be read, MissingExtraError without ray,
+    GradeschoolError if Ray fails.
+    """
+    paths = [str(part.absolute()) for part in source.parts]
+    kinds = {Path(path).suffix for path in paths}
+    if kinds not in ({".parquet"}, {".jsonl"}):
+        raise InputError(
+            f"--engine ray reads Parquet and JSON Lines (.jsonl), not {source.name!r}; convert it "
+            "or leave --engine out"
+        )
+    if source.options.in_order:
+        raise InputError("--in-order needs the rows one after the other; leave --engine ray out")
+    runs: dict[str, None] = {}
+    with _ray_session() as ray:
+        require_packages("--engine ray", "cluster", "pyarrow")
+        context = ray.data.DataContext.get_current()
+        context.execution_options.preserve_order = True
+        context.enable_progress_bars = False
+        logging.getLogger("ray.data").setLevel("ERROR")
+        if kinds == {".parquet"}:
+            rows = ray.data.read_parquet(paths, include_paths=True)
+        else:
+            rows = ray.data.read_text(paths, include_paths=True, drop_empty_lines=False)
+        batches = source.batches()  # as without Ray, in the order of the rows
+        if sum(1 for _ in islice(batches, RAY_CHECKED)) == RAY_CHECKED:
+            source.warn(
+                f"{source.name!r}: on Ray, only the first rows are checked for columns, ids and "
+                "golds that were taken wrongly; score it once without --engine"
+            )
+        batches.close()
+        numbers: Counter[str] = Counter()
+        blocks = rows.map_batches(
+            _score_block, batch_format="pyarrow", batch_size=RAY_BLOCK,
+            fn_args=(source.file, source.matcher, scorers, changes),
+        )  # fmt: skip
+        for block in blocks.iter_batches(batch_size=None, batch_format="pyarrow"):
+            batch: list[ScoredRow] = []
+            for path, scored in zip(*(block.column(i).to_pylist() for i in (0, 1)), strict=True):
+                numbers[path] += 1
+                for _, *facts, outcomes, form, revised in json.loads(scored):
+                    known = bytes.fromhex(outcomes), form and tuple(form), bytes.fromhex(revised)
+                    row = ScoredRow._make((numbers[path], *facts, *known))
+                    runs[row.run] = None
+                    if source.only in ("", row.run) or row.run == UNNAMED:
+                        batch.append(row)
+            yield batch
+    if source.only and source.only not in runs:
+        raise no_such_run(source.path, source.only, runs)
 
 
 @dataclass
