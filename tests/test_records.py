@@ -10,7 +10,7 @@ import pytest
 from gradeschool.completion import Decoding
 from gradeschool.datasets.load import several_golds
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import Sample
+from gradeschool.formats.values import Sample
 from gradeschool.problem import Problem
 from gradeschool.prompts import Template
 from gradeschool.protocol import Protocol, overrides

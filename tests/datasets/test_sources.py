@@ -20,7 +20,7 @@ from gradeschool.datasets.load import (
     platinum_changes,
 )
 from gradeschool.errors import DataError, InputError
-from gradeschool.formats.samples import Reference
+from gradeschool.formats.values import Reference
 from gradeschool.scoring.matching import Matcher
 from tests.conftest import SHARED
 from tests.support.command import Command

@@ -13,8 +13,7 @@ from gradeschool import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.columns import choose_columns, describe_columns, parse_columns
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.formats.values import texts_of
+from gradeschool.formats.values import ReadOptions, Sample, texts_of
 from gradeschool.scoring.matching import last_number
 from gradeschool.scoring.sources import open_sources
 from tests.support.files import jsonl

@@ -14,7 +14,7 @@ from gradeschool.completion import Finish
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats import foreign
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import Reference, Sample
+from gradeschool.formats.values import Reference, Sample
 from tests.support.archives import DEFLATED, STORED, ZSTD, write_archive
 from tests.support.files import jsonl
 

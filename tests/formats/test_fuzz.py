@@ -28,9 +28,8 @@ from gradeschool.errors import GradeschoolError
 from gradeschool.formats.foreign import inspect_settings, is_lm_eval, lm_eval_settings
 from gradeschool.formats.own_run import read_completions, read_manifest, to_line
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import ReadOptions
 from gradeschool.formats.tables import rows_of_json
-from gradeschool.formats.values import question_texts, texts_of
+from gradeschool.formats.values import ReadOptions, question_texts, texts_of
 from gradeschool.scoring.sources import load_runs
 from tests.support.archives import DEFLATED, ZSTD, write_archive
 from tests.support.files import jsonl

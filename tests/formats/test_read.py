@@ -13,8 +13,7 @@ from gradeschool.completion import Completion, Finish
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import to_line
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import ReadOptions, Reference, Sample
-from gradeschool.formats.values import read_object
+from gradeschool.formats.values import ReadOptions, Reference, Sample, read_object
 from tests.support.files import jsonl
 
 

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from gradeschool.formats.own_run import ScoreRow, append_scores
-from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.values import ReadOptions
 from gradeschool.reports.verifiers import print_ranking
 from gradeschool.verifier.rank import Option, RankedProblem, rank
 from tests.support.command import Command

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 
 from gradeschool import get_scorer, load_dataset
 from gradeschool.datasets.files import sha256_of
-from gradeschool.formats.samples import Sample
+from gradeschool.formats.values import Sample
 from gradeschool.problem import Problem
 from gradeschool.reports.pages import environment
 from gradeschool.reports.printable import markdown_text, printable

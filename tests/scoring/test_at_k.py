@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gradeschool.answers.parse import majority_vote
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import Sample
+from gradeschool.formats.values import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.at_k import Ballot, ballots_by_problem, curve, pass_at_k, vote

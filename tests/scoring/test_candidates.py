@@ -9,7 +9,7 @@ from pathlib import Path
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.datasets.load import load_dataset
 from gradeschool.formats.own_run import to_line
-from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.values import ReadOptions
 from gradeschool.scoring.candidates import read_candidates
 from gradeschool.scoring.sources import load_runs
 from tests.support.files import jsonl

@@ -13,8 +13,7 @@ import pytest
 
 from gradeschool import load_dataset
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.formats.values import service_failure
+from gradeschool.formats.values import ReadOptions, Sample, service_failure
 from gradeschool.problem import Problem
 from gradeschool.scoring.sources import open_sources
 from tests.support.files import jsonl

@@ -3,7 +3,7 @@
 import pytest
 
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import UNNUMBERED, Reference, Sample
+from gradeschool.formats.values import UNNUMBERED, Reference, Sample
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.sources import Run, collect
 from tests.support.numbered import PROBLEMS

@@ -9,7 +9,7 @@ import pytest
 
 from gradeschool.completion import Finish
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import Sample
+from gradeschool.formats.values import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
 from gradeschool.scoring.compare import Outcomes, outcomes_of

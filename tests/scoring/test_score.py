@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from gradeschool.errors import GradeschoolError, UnknownNameError
-from gradeschool.formats.samples import UNNUMBERED, ReadOptions, Sample
 from gradeschool.formats.tables import read_rows
+from gradeschool.formats.values import UNNUMBERED, ReadOptions, Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_scorer
 from gradeschool.scorer import Answer, Outcome, Scorer, ScorerFailure

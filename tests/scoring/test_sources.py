@@ -15,7 +15,7 @@ import pytest
 from gradeschool import load_dataset
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import DataError
-from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.values import ReadOptions
 from gradeschool.scoring import sources
 from gradeschool.scoring.sources import load_runs, split_run
 from tests.support.command import Command

@@ -20,7 +20,7 @@ from gradeschool.reports.printable import quoted, say, terminal
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gradeschool.formats.samples import ReadOptions
+    from gradeschool.formats.values import ReadOptions
     from gradeschool.scorer import Scorer
     from gradeschool.scoring.compare import Outcomes
     from gradeschool.scoring.sources import Run
@@ -75,7 +75,7 @@ def read_options() -> ReadOptions:
     Raises InputError for an unknown role.
     """
     from gradeschool.formats.columns import parse_columns
-    from gradeschool.formats.samples import ReadOptions
+    from gradeschool.formats.values import ReadOptions
 
     given = click.get_current_context().meta[READING]
     return ReadOptions(**given | {"columns": tuple(map(parse_columns, given["columns"]))})

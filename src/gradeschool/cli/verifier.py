@@ -17,7 +17,7 @@ from gradeschool.errors import InputError
 from gradeschool.reports.printable import say
 
 if TYPE_CHECKING:
-    from gradeschool.formats.samples import ReadOptions
+    from gradeschool.formats.values import ReadOptions
     from gradeschool.verifier.train import TrainingJob
 
 Option = Callable[[Any], Any]  # a decorator of commands
@@ -173,7 +173,7 @@ def sample_command(quiet: bool, as_json: bool, output: Path, **settings: Any) ->
     Example: gradeschool verifier sample -m transformers/mine -d fresh:1 -o runs/mine
     """
     from gradeschool.cli.eval import report_end, run_job
-    from gradeschool.formats.samples import ReadOptions
+    from gradeschool.formats.values import ReadOptions
     from gradeschool.runs.job import Job, prepare
     from gradeschool.scoring.candidates import count_labels, describe_labels, read_candidates
 

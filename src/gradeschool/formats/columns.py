@@ -17,13 +17,16 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish, finish_of
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Reference, Sample
 from gradeschool.formats.values import (
     CHAT,
     ROLES,
     TEXTS,
+    UNNAMED,
+    UNNUMBERED,
     WEAK_TEXTS,
     WORDS,
+    Reference,
+    Sample,
     error_text,
     finish_reasons,
     first_given,

@@ -31,9 +31,8 @@ from gradeschool.atomic import (
 )
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.samples import Reference, Sample
 from gradeschool.formats.tables import Row, parse_line
-from gradeschool.formats.values import mapping
+from gradeschool.formats.values import Reference, Sample, mapping
 from gradeschool.masking import masked
 from gradeschool.percentages import count
 

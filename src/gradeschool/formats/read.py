@@ -24,7 +24,6 @@ from gradeschool.formats.own_run import (
     is_stored_row,
     stored_sample,
 )
-from gradeschool.formats.samples import DEFAULTS, UNNAMED, ReadOptions, Sample
 from gradeschool.formats.tables import (
     FORMATS,
     MOST_UNPACKED,
@@ -33,7 +32,14 @@ from gradeschool.formats.tables import (
     read_whole,
     rows_of_json,
 )
-from gradeschool.formats.values import SERVICE_FAILURE, service_failure
+from gradeschool.formats.values import (
+    DEFAULTS,
+    SERVICE_FAILURE,
+    UNNAMED,
+    ReadOptions,
+    Sample,
+    service_failure,
+)
 from gradeschool.scorer import clip
 
 BATCH_ROWS = 1024

@@ -18,7 +18,7 @@ from typing import Any
 from gradeschool.atomic import check_output
 from gradeschool.errors import InputError, TransientError, UnknownNameError
 from gradeschool.formats.own_run import manifest_of
-from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.formats.values import ReadOptions, Sample
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.percentages import aligned
 from gradeschool.problem import Problem

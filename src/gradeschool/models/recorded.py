@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gradeschool.errors import InputError, ModelError
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.samples import Sample
+from gradeschool.formats.values import Sample
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.problem import Problem
 from gradeschool.scoring.matching import Matcher

@@ -26,8 +26,7 @@ from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, TransientError, require_packages
 from gradeschool.formats.foreign import PROVIDER, recorded
 from gradeschool.formats.own_run import completions_file, planned_samples, slug
-from gradeschool.formats.samples import Sample
-from gradeschool.formats.values import mapping
+from gradeschool.formats.values import Sample, mapping
 from gradeschool.masking import masked, register_secret
 from gradeschool.percentages import count
 from gradeschool.problem import Problem

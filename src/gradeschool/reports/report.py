@@ -23,8 +23,7 @@ from gradeschool.datasets.files import sha256_of
 from gradeschool.errors import InputError
 from gradeschool.formats import own_run
 from gradeschool.formats.read import completions_of
-from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.formats.values import mapping
+from gradeschool.formats.values import ReadOptions, Sample, mapping
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.reports import measured

@@ -14,7 +14,7 @@ from rich.console import Console
 from gradeschool.atomic import write_file, write_json
 from gradeschool.datasets.load import LabelledSteps
 from gradeschool.formats.own_run import choose_scores, read_json
-from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.values import ReadOptions
 from gradeschool.percentages import bounds, decimals, gain, percent
 from gradeschool.reports.pages import fill
 from gradeschool.reports.printable import printable

@@ -16,8 +16,7 @@ from typing import Any
 from aiohttp import web
 
 from gradeschool.errors import GradeschoolError, InputError
-from gradeschool.formats.samples import ReadOptions
-from gradeschool.formats.values import mapping
+from gradeschool.formats.values import ReadOptions, mapping
 from gradeschool.percentages import bounds
 from gradeschool.reports.measured import changed_settings
 from gradeschool.reports.pages import render

@@ -19,7 +19,7 @@ from gradeschool.atomic import write_json
 from gradeschool.completion import IN_THINKING, REMEDIES, Completion
 from gradeschool.errors import FatalModelError, StoreError
 from gradeschool.formats import own_run
-from gradeschool.formats.samples import Sample
+from gradeschool.formats.values import Sample
 from gradeschool.models.base import Model, Request
 from gradeschool.models.openai_api import SAMPLING
 from gradeschool.percentages import count

@@ -22,9 +22,8 @@ from gradeschool.completion import IN_THINKING, Finish, Prompt, cut_at, empty_ca
 from gradeschool.datasets.files import ALIASES
 from gradeschool.errors import InputError
 from gradeschool.formats import foreign, own_run
-from gradeschool.formats.samples import Sample
 from gradeschool.formats.tables import read_rows, read_whole
-from gradeschool.formats.values import UNKNOWN, mapping
+from gradeschool.formats.values import UNKNOWN, Sample, mapping
 from gradeschool.percentages import count
 from gradeschool.prompts import prompt_bytes
 from gradeschool.runs.job import known_protocol, recorded_prompts

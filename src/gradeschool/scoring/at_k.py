@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import ReadOptions
+from gradeschool.formats.values import ReadOptions
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_vote
 from gradeschool.scorer import Outcome, Vote

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import ReadOptions, Sample
+from gradeschool.formats.values import ReadOptions, Sample
 from gradeschool.percentages import percent
 from gradeschool.problem import Problem
 from gradeschool.scorer import Outcome

@@ -25,7 +25,7 @@ from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.completion import empty_cause
 from gradeschool.datasets.files import OWN_PROBLEMS
 from gradeschool.datasets.load import LabelChanges, label_changes, load_dataset
-from gradeschool.formats.samples import Sample
+from gradeschool.formats.values import Sample
 from gradeschool.problem import Problem
 from gradeschool.scorer import Outcome, ReturnedScore, Verdict, clip
 from gradeschool.scoring.sources import Run

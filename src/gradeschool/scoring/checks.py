@@ -23,8 +23,7 @@ from gradeschool.datasets.files import OWN_PROBLEMS, SOURCES
 from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.columns import BARE, WEAK_GOLDS, Columns
-from gradeschool.formats.samples import ReadOptions, Sample
-from gradeschool.formats.values import SERVICE_FAILURE, read_number
+from gradeschool.formats.values import SERVICE_FAILURE, ReadOptions, Sample, read_number
 from gradeschool.percentages import count
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip

@@ -22,8 +22,7 @@ from gradeschool.answers.numbers import normalize, parse_decimal
 from gradeschool.answers.search import last_match_in_words
 from gradeschool.datasets.files import OWN_PROBLEMS
 from gradeschool.errors import InputError
-from gradeschool.formats.samples import PARTS_OF_ID, Reference, Sample
-from gradeschool.formats.values import read_number
+from gradeschool.formats.values import PARTS_OF_ID, Reference, Sample, read_number
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 

@@ -25,8 +25,8 @@ from gradeschool.atomic import replacing, writing_output
 from gradeschool.datasets.load import LabelChanges, label_changes, several_golds
 from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.formats.read import SampleFile, run_of_unnamed
-from gradeschool.formats.samples import UNNAMED, UNNUMBERED, Sample
 from gradeschool.formats.tables import Row, parse_line
+from gradeschool.formats.values import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import Problem
 from gradeschool.process import ignore_interrupts, keeping_handlers
 from gradeschool.scorer import clip

@@ -38,8 +38,7 @@ from gradeschool.formats.read import (
     nothing_in,
     run_of_unnamed,
 )
-from gradeschool.formats.samples import UNNAMED, UNNUMBERED, ReadOptions, Sample
-from gradeschool.formats.values import mapping
+from gradeschool.formats.values import UNNAMED, UNNUMBERED, ReadOptions, Sample, mapping
 from gradeschool.percentages import count
 from gradeschool.problem import Problem
 from gradeschool.scoring.checks import AlikeTexts, Checks

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import ScoreRow, choose_scores, scores_path
-from gradeschool.formats.samples import ReadOptions
-from gradeschool.formats.values import mapping
+from gradeschool.formats.values import ReadOptions, mapping
 from gradeschool.percentages import gain
 from gradeschool.scoring import statistics
 from gradeschool.scoring.at_k import pass_at_k, steps

@@ -25,7 +25,7 @@ from gradeschool.datasets.files import sha256_of
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import dataset_of, read_json
-from gradeschool.formats.samples import DEFAULTS, ReadOptions
+from gradeschool.formats.values import DEFAULTS, ReadOptions
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
 from gradeschool.problem import MARKER
 from gradeschool.process import stop_flag
