@@ -135,18 +135,14 @@ def masked_streams() -> Iterator[None]:
     What is printed to a stream that was closed before the start is dropped, and to stderr also once
     it is closed or full: a command goes on without it.
     """
-    streams = sys.stdout, sys.stderr
-    # None if it was closed before the start (2>&-).
-    stdout, stderr = (
-        stream or open(os.devnull, "w")  # noqa: SIM115, PTH123  (used to the end)
-        for stream in streams
-    )
-    sys.stdout = cast("TextIO", _MaskedStream(stdout))
-    sys.stderr = cast("TextIO", _MaskedStream(stderr, may_fail=True))
-    try:
-        yield
-    finally:
-        sys.stdout, sys.stderr = streams
+    streams = sys.stdout, sys.stderr  # None if it was closed before the start (2>&-)
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123  (pathlib takes longer to load)
+        sys.stdout = cast("TextIO", _MaskedStream(streams[0] or nowhere))
+        sys.stderr = cast("TextIO", _MaskedStream(streams[1] or nowhere, may_fail=True))
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = streams
 
 
 def discard(stream: TextIO) -> None:

@@ -50,10 +50,11 @@ class Evaluation:
     """The end of a session of a run.
 
     manifest, results: the fields of run.json and results.json. curve: maj@k and pass@k by the
-    headline scorer, () for one sample per problem. cautions: messages about answers that were
-    sampled with other settings than requested, or are empty. cut_at: see `own_run.cut_by_server`.
-    example: the first message of the most frequent cause of failed samples. over_budget: the run
-    stopped at `max_cost`.
+    headline scorer, () for one sample per problem. answered: samples. cautions: messages about
+    answers that were sampled with other settings than requested, or are empty. cut_at: see
+    `own_run.cut_by_server`. example: the first message of the most frequent cause of failed
+    samples. over_budget: the run stopped at `max_cost`. cost: dollars for all stored completions,
+    None without a price.
     """
 
     prepared: PreparedJob
@@ -61,24 +62,14 @@ class Evaluation:
     score: RunScore
     curve: Sequence[AtK]
     results: Mapping[str, Any]
+    answered: int
     cautions: Sequence[str]
     cut_at: int | None
     example: str
     interrupted: bool
     over_budget: bool
     fatal: FatalModelError | None
-
-    @property
-    def answered(self) -> int:
-        """Return the number of samples with an answer."""
-        counts: int = self.results["requested"] - self.results["failed"] - self.results["missing"]
-        return counts
-
-    @property
-    def cost(self) -> float | None:
-        """Return the dollars for all stored completions, None without a price."""
-        dollars: float | None = self.results.get("cost", {}).get("dollars")
-        return dollars
+    cost: float | None
 
 
 class Session:
@@ -272,11 +263,13 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
     is_partial = len(answered) < len(requests)
     over_budget = is_partial and budget is not None and budget.stopped
     return Evaluation(
-        prepared, manifest, score, curve, results, [*cautions, *results["alike"]], cut,
+        prepared, manifest, score, curve, results, len(answered),
+        [*cautions, *results["alike"]], cut,
         example=example.removeprefix(f"{cause}: "),
         interrupted=is_partial and stopping and fatal is None and not over_budget,
         over_budget=over_budget,
         fatal=fatal,
+        cost=results.get("cost", {}).get("dollars"),
     )  # fmt: skip
 
 
