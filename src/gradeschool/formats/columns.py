@@ -276,9 +276,6 @@ def choose_columns(
         )
     used = {path[0] for path in taken}
     others = {name: column for name, column in table.top.items() if column.path[0] not in used}
-    free = [
-        each for each in table.cells if each.plain in WORDS["thinking"] and each.path not in taken
-    ]
     varied = (column.path[0] for name, column in others.items()
               if "sample" not in roles and name != "seed" and table.has_kinds(column))  # fmt: skip
     return Columns(
@@ -286,7 +283,9 @@ def choose_columns(
         executed=next((str(others[name]) for name in WORDS["executed"] if name in others), ""),
         selected=next((str(each) for each in others.values()
                        if table.is_selected(each, found["response"])), ""),
-        thinking=next((each for each in free if any(map(texts_of, table.cells[each]))), None),
+        thinking=next((each for each, values in table.cells.items()
+                       if each.plain in WORDS["thinking"] and each.path not in taken
+                       and any(map(texts_of, values))), None),
         wordy=list(map(str, table.wordy_texts(*taken))),
         kinds={name: Counter() for name in islice(varied, 4)},
         unused=table.problem_and_sample([*others.values()][:16], roles["gold"], roles.get("run"))

@@ -147,8 +147,8 @@ class Source:
         columns = self.file.columns
         if chosen or columns is None:
             return ""
-        missing = [role for role in ("question", "gold") if role not in columns.roles]
-        missing = missing[missing[:1] == ["question"] and "id" in columns.roles :]
+        wanted = ("gold",) if "id" in columns.roles else ("question", "gold")
+        missing = [role for role in wanted if role not in columns.roles]
         row = next((each.row for each in self.file.head if each.reference.gold is None), 0)
         lacks = f"row {row} has no gold"
         if missing:
