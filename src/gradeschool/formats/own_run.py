@@ -29,7 +29,7 @@ from gradeschool.atomic import (
     sync_folder,
     writing_output,
 )
-from gradeschool.completion import Completion, Finish, Usage
+from gradeschool.completion import Completion, Finish, Usage, finish_of
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.tables import Row, parse_line
 from gradeschool.formats.values import Reference, Sample, mapping
@@ -51,7 +51,6 @@ SERVER_CUTS = 0.9  # share of the limit on tokens; a shorter text was not cut by
 HAS_ADDRESS = re.compile(r" at https?://")
 # What servers append to the name of a model for the version that answered.
 SNAPSHOT = re.compile(r"|:.+|-(?:v?\d[\d.]*(?:-\d+)*(?:-preview)?|latest)")
-FINISHES = {finish.value: finish for finish in Finish}
 
 
 def slug(name: str) -> str:
@@ -199,7 +198,7 @@ def from_fields(fields: Mapping[str, Any]) -> Completion | None:
         problem_id=problem_id,
         sample=sample,
         text=text,
-        finish=FINISHES.get(str(fields.get("finish")), Finish.UNKNOWN),
+        finish=finish_of(fields.get("finish")),
         usage=Usage(*(_count(fields.get(name)) for name in Usage._fields)),
         model=str(fields.get("model") or ""),
         reasoning=str(fields.get("reasoning") or ""),
