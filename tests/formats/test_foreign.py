@@ -240,14 +240,17 @@ def test_inspect_json_log(tmp_path: Path) -> None:
     check_inspect(read_samples(path))
 
 
-@pytest.mark.parametrize("method", [STORED, DEFLATED, ZSTD])
-def test_inspect_archive(tmp_path: Path, method: int) -> None:
-    """An `.eval` archive says the same as the JSON log, however its members are compressed."""
-    if method == ZSTD:
+@pytest.fixture(params=[STORED, DEFLATED, ZSTD])
+def archive(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The same as an `.eval` archive, however its members are compressed."""
+    if request.param == ZSTD:
         pytest.importorskip("zstandard", reason="zstd needs the extra 'inspect-logs'")
-    path = tmp_path / "log.eval"
-    write_archive(path, archive_members(), method)
-    check_inspect(read_samples(path))
+    write_archive(tmp_path / "log.eval", archive_members(), request.param)
+    return tmp_path / "log.eval"
+
+
+def test_inspect_archive(archive: Path) -> None:
+    check_inspect(read_samples(archive))
 
 
 def archive_members() -> dict[str, bytes]:
@@ -264,18 +267,13 @@ def archive_members() -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("method", [STORED, DEFLATED, ZSTD])
-def test_a_damaged_member_costs_its_own_sample(tmp_path: Path, method: int) -> None:
+def test_a_damaged_member_costs_its_own_sample(archive: Path) -> None:
     """A bit that fell over in one sample is told with the member's name; the others are read."""
-    if method == ZSTD:
-        pytest.importorskip("zstandard", reason="zstd needs the extra 'inspect-logs'")
-    path = tmp_path / "log.eval"
-    write_archive(path, archive_members(), method)
-    raw = bytearray(path.read_bytes())
+    raw = bytearray(archive.read_bytes())
     number = raw.index(b"samples/3_epoch_1.json") + 60
     raw[number : number + 8] = b"\x07\xff\xff\x07\xff\xff\xff\x07"
-    path.write_bytes(raw)
-    file_samples = read_samples(path)
+    archive.write_bytes(raw)
+    file_samples = read_samples(archive)
     assert [number for number, each in enumerate(file_samples) if each.fault] == [2, 5]
     assert file_samples[2].fault.startswith("(samples/3_epoch_1.json) cannot be read: ")
 
