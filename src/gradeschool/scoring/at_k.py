@@ -15,14 +15,8 @@ from gradeschool.formats.values import ReadOptions
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_vote
 from gradeschool.scorer import Outcome, Vote
+from gradeschool.scoring import statistics
 from gradeschool.scoring.sources import Run, load_runs
-from gradeschool.scoring.statistics import (
-    Interval,
-    clustered_wilson,
-    mean_share,
-    wilson,
-    wilson_of_mean,
-)
 from gradeschool.scoring.table import ScoredTable
 
 
@@ -57,9 +51,9 @@ class AtK:
     k: int
     problems: int
     maj: float
-    maj_ci95: Interval
+    maj_ci95: statistics.Interval
     pass_any: float
-    pass_ci95: Interval
+    pass_ci95: statistics.Interval
     ties: float
 
     def as_json(self) -> dict[str, Any]:
@@ -128,10 +122,10 @@ def curve(ballots: Mapping[str, Sequence[Ballot]]) -> list[AtK]:
         points.append(AtK(
             k=k,
             problems=len(enough),
-            maj=mean_share(clusters),
-            maj_ci95=clustered_wilson(clusters),
+            maj=statistics.mean_share(clusters),
+            maj_ci95=statistics.clustered_wilson(clusters),
             pass_any=float(sum(chances) / len(chances)),
-            pass_ci95=wilson_of_mean(chances, len(every)),
+            pass_ci95=statistics.wilson_of_mean(chances, len(every)),
             ties=sum(each.tied for each in every) / len(every),
         ))  # fmt: skip
     return points
@@ -151,7 +145,7 @@ class VoteScore:
     correct: int
     wrong: int
     no_answer: int
-    ci95: Interval
+    ci95: statistics.Interval
     accuracy: float
 
 
@@ -167,7 +161,7 @@ def score_vote(run: Run, vote: Vote) -> VoteScore:
     counts = Counter(vote.judge(several, problem).outcome for problem, several in texts.values())
     correct, total = counts[Outcome.CORRECT], counts.total()
     return VoteScore(run.name, vote.name, total, correct, counts[Outcome.WRONG],
-                     counts[Outcome.NO_ANSWER], wilson(correct, total),
+                     counts[Outcome.NO_ANSWER], statistics.wilson(correct, total),
                      correct / total if total else 0.0)  # fmt: skip
 
 

@@ -12,21 +12,7 @@ from gradeschool.errors import InputError
 from gradeschool.percentages import accuracy_words, count, gain, p_value, points
 from gradeschool.problem import Problem
 from gradeschool.scorer import clip
-from gradeschool.scoring.statistics import (
-    Interval,
-    ProblemPair,
-    Share,
-    holm,
-    mean_difference,
-    mean_share,
-    minimum_detectable,
-    paired_interval,
-    paired_test,
-    problems_for_margin,
-    problems_needed,
-    share_of,
-    unpaired,
-)
+from gradeschool.scoring import statistics
 from gradeschool.scoring.table import ERROR, ScoredTable, Tally, nothing_judged
 
 SHOWN_IDS = 5
@@ -64,10 +50,10 @@ class Outcomes:
         }
 
     @cached_property
-    def share(self) -> Share:
+    def share(self) -> statistics.Share:
         """The accuracy, its interval and, if the scorer fails on texts, its bounds."""
         ids = {**self.tallies, **self.scorer_errors}
-        return share_of(
+        return statistics.share_of(
             (*self.tallies.get(id, (0, 0)), self.scorer_errors.get(id, 0)) for id in ids
         )
 
@@ -118,7 +104,7 @@ class Comparison:
     accuracy_a: float
     accuracy_b: float
     difference: float
-    ci95: Interval
+    ci95: statistics.Interval
     ci_method: str
     p: float
     p_method: str
@@ -174,10 +160,12 @@ def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
     """Compare every run with the first as if they shared no problems."""
     a, comparisons = outcomes[0], []
     for b in outcomes[1:]:
-        difference, interval, p = unpaired(list(a.tallies.values()), list(b.tallies.values()))
+        difference, interval, p = statistics.unpaired(
+            list(a.tallies.values()), list(b.tallies.values())
+        )
         comparisons.append(
-            Comparison(a.run, b.run, 0, mean_share(a.tallies.values()),
-                       mean_share(b.tallies.values()), difference, interval,
+            Comparison(a.run, b.run, 0, statistics.mean_share(a.tallies.values()),
+                       statistics.mean_share(b.tallies.values()), difference, interval,
                        "unpaired score interval (Newcombe)", p, "unpaired z test", p)
         )  # fmt: skip
     return holm_corrected(comparisons)
@@ -185,7 +173,7 @@ def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
 
 def holm_corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return comparisons whose p_holm is corrected for their number."""
-    ps = holm([comparison.p for comparison in comparisons])
+    ps = statistics.holm([comparison.p for comparison in comparisons])
     return [replace(comparison, p_holm=p) for comparison, p in zip(comparisons, ps, strict=True)]
 
 
@@ -216,23 +204,24 @@ def _paired(a: Outcomes, b: Outcomes, common: bool) -> Comparison:
         raise InputError(
             f"{a.run!r} and {b.run!r} share no problem; give --unpaired to compare them anyway"
         )
-    pairs = [ProblemPair(*a.tallies[id], *b.tallies[id]) for id in shared]
+    pairs = [statistics.ProblemPair(*a.tallies[id], *b.tallies[id]) for id in shared]
     changes = [Change(id, pair.right_a / pair.n_a, pair.right_b / pair.n_b)
                for id, pair in zip(shared, pairs, strict=True)]  # fmt: skip
     changes.sort(key=lambda change: -abs(change.after - change.before))
-    n, difference = len(pairs), mean_difference(pairs)
+    n, difference = len(pairs), statistics.mean_difference(pairs)
     discordance = sum(pair.difference**2 for pair in pairs) / n
     largest = sum(abs(pair.difference) for pair in pairs) / n
-    interval, ci_method = paired_interval(pairs)
-    p, p_method = paired_test(pairs)
+    interval, ci_method = statistics.paired_interval(pairs)
+    p, p_method = statistics.paired_test(pairs)
     unjudged = dict.fromkeys((*a.unjudged_problems, *b.unjudged_problems))
     return Comparison(
-        a.run, b.run, n, mean_share(pair[:2] for pair in pairs),
-        mean_share(pair[2:] for pair in pairs), difference, interval, ci_method, p, p_method, p,
+        a.run, b.run, n, statistics.mean_share(pair[:2] for pair in pairs),
+        statistics.mean_share(pair[2:] for pair in pairs), difference, interval, ci_method, p,
+        p_method, p,
         gained=tuple(change for change in changes if change.after > change.before),
         lost=tuple(change for change in changes if change.after < change.before),
-        detectable=minimum_detectable(n, discordance, largest),
-        needed=problems_needed(discordance, difference),
+        detectable=statistics.minimum_detectable(n, discordance, largest),
+        needed=statistics.problems_needed(discordance, difference),
         left_out=tuple(id for id in unjudged if id in in_a and id in in_b),
     )  # fmt: skip
 
@@ -322,5 +311,5 @@ def _needed_for(comparison: Comparison, margin: float) -> str:
     squares = sum((change.after - change.before) ** 2 for change in changes)
     if 100 * comparison.ci95.low > -margin or not (squares and margin and comparison.n):
         return ""
-    needed = problems_for_margin(squares / comparison.n, margin / 100)
+    needed = statistics.problems_for_margin(squares / comparison.n, margin / 100)
     return f" (an equally good run needs {needed:,} problems to exclude it with 80 % power)"
