@@ -13,13 +13,7 @@ from string import ascii_uppercase
 from typing import NamedTuple
 
 from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
-from gradeschool.answers.failures import (
-    Cause,
-    Failure,
-    cause_of_text,
-    is_right,
-    relation_to_gold,
-)
+from gradeschool.answers.failures import Cause, Failure, cause_of_text, is_right, relation_to_gold
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.completion import empty_cause

@@ -31,23 +31,9 @@ from gradeschool.problem import Problem
 from gradeschool.process import ignore_interrupts, keeping_handlers
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import Matcher
-from gradeschool.scoring.sources import (
-    Numbering,
-    Source,
-    Warn,
-    digest,
-    no_such_run,
-    note_missing,
-)
+from gradeschool.scoring.sources import Numbering, Source, Warn, digest, no_such_run, note_missing
 from gradeschool.scoring.statistics import Interval, Share, share_of, wilson
-from gradeschool.scoring.table import (
-    BATCH,
-    CORRECT,
-    ERROR,
-    OUTCOMES,
-    ScoredTable,
-    ScorerSet,
-)
+from gradeschool.scoring.table import BATCH, CORRECT, ERROR, OUTCOMES, ScoredTable, ScorerSet
 
 REMOVED = b"\xff"  # GSM8K-Platinum removed the problem
 AHEAD = 2  # batches for each process: one being scored, one waiting
