@@ -183,16 +183,16 @@ def paired_problems(
     taken; from a set of variations, one of each problem, then a second one, with kinds in turn;
     from a set of other problems, the first ones.
     """
-    from gradeschool.scoring.profile import SeedIndex
+    from gradeschool.scoring.profile import seed_finder
 
     if limit is None:
         return [tuple(problems) for problems in sets]
     original, *others = sets
-    index = SeedIndex({problem.id: problem for problem in original})
+    find_seed = seed_finder({problem.id: problem for problem in original})
     varied: list[defaultdict[str, list[Problem]]] = [defaultdict(list) for _ in others]
     for variations, problems in zip(varied, others, strict=True):
         for problem in problems:
-            if (seed := index.find(problem)) is not None:
+            if (seed := find_seed(problem)) is not None:
                 variations[seed].append(problem)
     counts = Counter(seed for variations in varied for seed in variations)
     order = sorted((problem.id for problem in original), key=lambda id: -counts[id])[:limit]

@@ -9,7 +9,7 @@ unit of every interval. A set of other problems is compared without pairs. Every
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -78,12 +78,12 @@ def profile(original: Outcomes, others: Sequence[Outcomes]) -> list[ProfileEntry
     Entries come in the order of the runs, a whole set before its groups. Raises InputError if no
     set varies a problem of the original, unless that is a set of fresh problems.
     """
-    seeds, entries = SeedIndex(original.problems), []
+    find_seed, entries = seed_finder(original.problems), []
     for other in others:
         paired: dict[str, str] = {}
         groups: dict[str, dict[str, str]] = {}
         for id, problem in other.problems.items():
-            if (seed := seeds.find(problem)) is not None:
+            if (seed := find_seed(problem)) is not None:
                 paired[id] = seed
                 if value := problem.meta.get(GROUPED_BY):
                     groups.setdefault(value, {})[id] = seed
@@ -237,19 +237,15 @@ def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[st
     }
 
 
-class SeedIndex:
-    """Finds the problem of the original set that a variation varies."""
+def seed_finder(problems: Mapping[str, Problem]) -> Callable[[Problem], str | None]:
+    """Return what finds the id of the original problem that a variation varies, None for none."""
+    by_question = {squeeze(problem.question): id for id, problem in problems.items()}
 
-    def __init__(self, problems: Mapping[str, Problem]) -> None:
-        self.problems = problems
-        self.by_question = {squeeze(problem.question): id for id, problem in problems.items()}
-
-    def find(self, problem: Problem) -> str | None:
-        """Return the id of the original problem, None if there is none."""
+    def find(problem: Problem) -> str | None:
         seed = problem.meta.get("seed", problem.meta.get("row", ""))
-        if seed in self.problems:
-            return seed
-        return self.by_question.get(squeeze(seed or problem.question))
+        return seed if seed in problems else by_question.get(squeeze(seed or problem.question))
+
+    return find
 
 
 # Kinds of misses. Format: the right answer is there and the scorer misses it, or there is no answer
