@@ -317,9 +317,15 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
     generation: Mapping[str, Any] = {}
     filters: list[str] = []
     for row in read_rows(path):
-        prompt, options = request_arguments(row.fields.get("arguments"))
+        arguments = row.fields.get("arguments")
+        if isinstance(arguments, list):  # of older versions
+            first = arguments[0] if arguments and isinstance(arguments[0], list) else []
+            prompt, options = (*first, None, None)[:2]
+        else:
+            named = mapping(mapping(arguments).get("gen_args_0"))
+            prompt, options = named.get("arg_0"), named.get("arg_1")
         requests[row.number] = RecordedRequest(read_prompt(prompt))
-        generation = generation or options
+        generation = generation or mapping(options)
         filters.append(str(row.fields.get("filter")))
     task = path.stem.removeprefix("samples_").rpartition("_")[0]
     scorer = f"lm-eval/{task.replace('_', '-')}/{filters[0] if filters else ''}"
@@ -336,16 +342,6 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
     }
     scorer = scorer if scorer in all_scorers() else ""
     return RecordedSettings("lm-eval samples", recorded(values), requests, scorer)
-
-
-def request_arguments(value: object) -> tuple[object, Mapping[str, Any]]:
-    """Return the prompt and the generation settings of a row; older files have a list."""
-    if isinstance(value, list):
-        first = value[0] if value and isinstance(value[0], list) else []
-        prompt, options = (*first, None, None)[:2]
-        return prompt, mapping(options)
-    arguments = mapping(mapping(value).get("gen_args_0"))
-    return arguments.get("arg_0"), mapping(arguments.get("arg_1"))
 
 
 def _run_settings(results: Mapping[str, Any], task: str) -> dict[str, Any]:
