@@ -26,7 +26,7 @@ from gradeschool.completion import Completion
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import GradeschoolError
 from gradeschool.formats.foreign import inspect_settings, is_lm_eval, lm_eval_settings
-from gradeschool.formats.own_run import read_completions, read_manifest, to_line
+from gradeschool.formats.own_run import read_completions, read_json, to_line
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.tables import rows_of_json
 from gradeschool.formats.values import ReadOptions, question_texts, texts_of
@@ -302,7 +302,7 @@ def test_damaged_manifests_and_datasets(tmp_path: Path, other_contents: list[byt
     own_run(tmp_path)
     manifest, problems = tmp_path / "run" / "run.json", tmp_path / "problems.jsonl"
     jsonl(problems, [{"question": p.question, "answer": p.solution} for p in PROBLEMS])
-    for path, read in ((manifest, lambda: read_manifest(manifest.parent)),
+    for path, read in ((manifest, lambda: read_json(manifest)),
                        (problems, lambda: load_dataset(str(problems)))):  # fmt: skip
         whole = path.read_bytes()
         for case in range(CASES):

@@ -77,16 +77,6 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return fields
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the fields of a run folder's run.json; raises InputError if there is none."""
-    fields = read_json(folder / MANIFEST_FILE)
-    if fields is None:
-        raise InputError(
-            f"{str(folder)!r} is not a run folder: it has no {MANIFEST_FILE}; give a run folder"
-        )
-    return fields
-
-
 def manifest_of(path: Path) -> dict[str, Any]:
     """Return the run.json of a run folder or of the folder of a file; {} if it is unreadable."""
     return results_of(path if path.is_dir() else path.parent, MANIFEST_FILE)

@@ -94,7 +94,9 @@ def _read(
     folder: Path,
 ) -> tuple[dict[str, Any], dict[str, Any] | None, list[Completion | None]]:
     """Return run.json, results.json and the rows, None for a damaged one; raises InputError."""
-    manifest = own_run.read_manifest(folder)
+    manifest = own_run.read_json(folder / own_run.MANIFEST_FILE)
+    if manifest is None:
+        raise InputError(f"{str(folder)!r} is not a run folder: it has no {own_run.MANIFEST_FILE}")
     try:
         rows = list(own_run.read_completions(folder / own_run.COMPLETIONS_FILE))
         return manifest, own_run.read_json(folder / own_run.RESULTS_FILE), rows
