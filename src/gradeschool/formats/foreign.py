@@ -83,12 +83,11 @@ class RecordedRequest(NamedTuple):
 class RecordedSettings:
     """The settings recorded in a file of results.
 
-    kind: the format, in words. values: by the names in SETTINGS; settings that are not recorded are
-    missing. requests: by the row of the completion. scorer: the name of the scorer behind the
-    published number, "" if the file does not say.
+    values: by the names in SETTINGS; settings that are not recorded are missing or None. requests:
+    by the row of the completion. scorer: the name of the scorer behind the published number, "" if
+    the file does not say.
     """
 
-    kind: str
     values: Mapping[str, Any]
     requests: Mapping[int, RecordedRequest] = field(default_factory=dict)
     scorer: str = ""
@@ -99,11 +98,6 @@ def base_address(url: object) -> str | None:
     if not isinstance(url, str) or not url:
         return None
     return url.removesuffix("/").removesuffix("/chat/completions").removesuffix("/completions")
-
-
-def recorded(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that are not None; None means not recorded."""
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def read_prompt(value: object) -> Prompt | None:
@@ -341,7 +335,7 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
         "seed": generation.get("seed"),
     }
     scorer = scorer if scorer in all_scorers() else ""
-    return RecordedSettings("lm-eval samples", recorded(values), requests, scorer)
+    return RecordedSettings(values, requests, scorer)
 
 
 def _run_settings(results: Mapping[str, Any], task: str) -> dict[str, Any]:
@@ -529,4 +523,4 @@ def inspect_settings(path: Path) -> RecordedSettings:
     if is_match and mapping(first.get("options")).get("numeric"):
         parts = tuple(int(part) for part in version.split(".")[:3] if part.isdecimal())
         scorer = next((name for since, name in MATCH_SCORERS if parts >= since), "")
-    return RecordedSettings("inspect log", recorded(values), requests, scorer)
+    return RecordedSettings(values, requests, scorer)

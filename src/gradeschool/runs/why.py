@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 from statistics import median
 from typing import Any, NamedTuple
@@ -264,8 +264,7 @@ def read_settings(run: Run) -> foreign.RecordedSettings:
         record = foreign.lm_eval_settings(path)
     else:
         models = sorted({sample.model for sample in run.samples if sample.model})
-        values = foreign.recorded({"model": ", ".join(models) or None})
-        record = foreign.RecordedSettings("recorded completions", values)
+        record = foreign.RecordedSettings({"model": ", ".join(models) or None})
     derived: dict[str, Any] = {}
     if counts := Counter(sample.problem.id for sample in run.samples if sample.problem):
         derived["samples per problem"] = Counter(counts.values()).most_common(1)[0][0]
@@ -277,10 +276,10 @@ def read_settings(run: Run) -> foreign.RecordedSettings:
         derived["prompt form"] = " and ".join(sorted(forms))
         several = f"{len(systems)} different ones"
         derived["system message"] = several if len(systems) > 1 else next(iter(systems))
-    values = {**derived, **record.values}
+    values = derived | {name: each for name, each in record.values.items() if each is not None}
     if prompts and values["system message"] == "none":
         values["system message"] = derived["system message"]
-    return foreign.RecordedSettings(record.kind, values, record.requests, record.scorer)
+    return replace(record, values=values)
 
 
 def _own_settings(run: Run) -> foreign.RecordedSettings:
@@ -329,9 +328,7 @@ def _own_settings(run: Run) -> foreign.RecordedSettings:
         "dataset": dataset.get("name"),
         "dataset SHA-256": dataset.get("sha256"),
     }
-    return foreign.RecordedSettings(
-        "run folder", foreign.recorded(values), requests, own_run.scorer_of(manifest) or ""
-    )
+    return foreign.RecordedSettings(values, requests, own_run.scorer_of(manifest) or "")
 
 
 class _Pair(NamedTuple):
