@@ -18,9 +18,9 @@ def bounds(interval: Iterable[float], digits: int = 2, between: str = " - ") -> 
     return between.join(f"{100 * bound:.{digits}f}" for bound in interval)
 
 
-def accuracy_words(accuracy: float, between: Iterable[float] | None = None, digits: int = 2) -> str:
+def accuracy_words(accuracy: float, between: Iterable[float] | None = None) -> str:
     """Return an accuracy in percent, or its bounds if samples are errors: "40.00 to 100.00 %"."""
-    return percent(accuracy, digits) if between is None else f"{bounds(between, digits, ' to ')} %"
+    return percent(accuracy) if between is None else f"{bounds(between, between=' to ')} %"
 
 
 def points(difference: float, digits: int = 2) -> str:
