@@ -24,7 +24,7 @@ from gradeschool.completion import Prompt
 from gradeschool.datasets.files import ALIASES, OWN_PROBLEMS, SOURCES
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import InputError, TransientError, require_packages
-from gradeschool.formats.foreign import PROVIDER, recorded
+from gradeschool.formats.foreign import PROVIDER
 from gradeschool.formats.own_run import completions_file, planned_samples, slug
 from gradeschool.formats.values import Sample, mapping
 from gradeschool.masking import masked, register_secret
@@ -178,6 +178,11 @@ def export_run(run: ExportedRun, form: str, output: Path, force: bool) -> tuple[
                 write(stream)
             size += part.stat().st_size
     return list(files), size
+
+
+def recorded(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are not None; None means not recorded."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def storable(text: str) -> str:
