@@ -11,7 +11,7 @@ import base64
 import gzip
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
@@ -37,7 +37,7 @@ from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.candidates import sample_key
 from gradeschool.scoring.causes import explained_samples, label_changes_for
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
-from gradeschool.scoring.sources import Run, choose_runs, named_files
+from gradeschool.scoring.sources import Run, Warn, choose_runs, named_files
 from gradeschool.scoring.table import (
     ALL,
     CORRECT,
@@ -53,7 +53,6 @@ MOST_TOKENS = 5_000  # a longer completion is shown without its values
 # Of the heat-map: colours; one value in so many is below the first colour's, and one above the
 # last's; solutions of each kind.
 BINS, OUTSIDE, EACH = 10, 20, 4
-Warn = Callable[[str], None]
 
 
 class TokenValues(NamedTuple):
