@@ -6,8 +6,6 @@ scorer: "my.py:f", a function itself, an entry point. `load` and what follows it
 (`worker`).
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import logging

@@ -1,7 +1,5 @@
 """`gradeschool runs list | show | verify | curve`, and `gradeschool doctor`."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

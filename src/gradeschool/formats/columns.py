@@ -5,8 +5,6 @@ into each object of a list. What a column contains must fit its role; where seve
 have the texts, nothing is guessed: the error shows rows and the command for each choice.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter, defaultdict

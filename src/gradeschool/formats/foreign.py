@@ -11,8 +11,6 @@ inspect_ai: `.json` (one object) and `.eval` (a ZIP of the same, often zstd). `r
 writes the last two.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

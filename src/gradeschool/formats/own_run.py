@@ -8,8 +8,6 @@ the first one without an error counts. The digest uses no secret: it does not pr
 deliberate forgery.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,8 +4,6 @@ A file of another tool is recognised by fields that only that tool writes; its r
 plain rows, which have the columns `PLAIN_ROWS`. Any other table is read by its own columns.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping

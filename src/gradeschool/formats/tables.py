@@ -4,8 +4,6 @@ Every size is limited, because a file may be hostile or no table at all. The lim
 what completions need; together they keep a process below a gigabyte.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

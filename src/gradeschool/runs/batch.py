@@ -3,8 +3,6 @@
 This or a later session collects the batches that a session submitted.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import secrets

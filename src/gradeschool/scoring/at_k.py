@@ -1,7 +1,5 @@
 """Several samples of a problem: maj@k by a vote over answers, pass@k, and published votes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

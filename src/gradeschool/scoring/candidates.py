@@ -1,7 +1,5 @@
 """The completions of a run by problem, with their labels: what is ranked and learnt from."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

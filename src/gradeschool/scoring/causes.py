@@ -4,8 +4,6 @@ A scorer misses for one of three reasons: the text gives no right answer, the te
 scorer overlooks it, or something failed. It may also accept an answer that the text does not give.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import cycle

@@ -6,8 +6,6 @@ dataset's, texts in wrong rows (`Placement`), failures of a service stored as te
 prompts. What would give a wrong number is an error with the command that mends it.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from bisect import bisect, bisect_left

@@ -1,7 +1,5 @@
 """Compares runs problem by problem: under one scorer, or one run under two scorers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

@@ -7,8 +7,6 @@ found by its id the dataset's gold counts, unless --columns names the gold.
 A text is compared with a question by its words and numbers, and with a gold by its last number.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import string

@@ -6,8 +6,6 @@ unit of every interval. A set of other problems is compared without pairs. Every
 (format, arithmetic or reasoning), so the changes of the kinds sum to a loss.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ batches; `load_runs` and `choose_runs` keep its texts in memory. `Numbering` dec
 count: repeats, further samples, unusable rows.
 """
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import os

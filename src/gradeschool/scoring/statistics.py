@@ -5,8 +5,6 @@ on the same problems are compared in pairs: a problem is hard for both or easy f
 removes that variation. On the same data an unpaired test needs about twice the difference.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
