@@ -211,6 +211,28 @@ def test_one_file_twice_is_named_so(
     assert f"the same file is given twice: '{path}', '{path}#a'" in run.err
 
 
+@pytest.mark.parametrize(("seed", "is_noted"), [(2, True), (6, False)])
+def test_runs_that_share_seeds_are_noted(
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, seed: int,
+    is_noted: bool,
+) -> None:  # fmt: skip
+    """Seeds 1 to 5 and 2 to 6 have four in common: these runs are not independent."""
+    text = write("c", rights()).read_text()
+    folders: list[Path] = []
+    for first in (1, seed):
+        folder = tmp_path / f"run{len(folders)}"
+        folder.mkdir()
+        (folder / "completions.jsonl").write_text(text)
+        decoding = {"temperature": 0.7, "seed": first}
+        fields = {"model": "m", "samples": 5, "decoding": decoding}
+        (folder / "run.json").write_text(json.dumps(fields))
+        folders.append(folder / "completions.jsonl")
+    result = gradeschool("compare", *folders, "-d", dataset)
+    assert result.status == 0, result.err
+    assert ("have 4 of 5 seeds in common" in result.err) is is_noted
+    assert ("with a --seed that differs by at least 5" in result.err) is is_noted
+
+
 @pytest.mark.parametrize("words", [("compare",), ("compare", "--gate"), ("profile",)])
 def test_a_damaged_run_json_does_not_stop_a_comparison(
     gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, words: tuple[str, ...]

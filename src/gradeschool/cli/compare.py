@@ -86,6 +86,7 @@ def compare_command(
         name = chosen[0].name
         raise InputError(f"only one run is given: {name!r}; give another, or --at-least")
     for run in chosen[1:]:
+        _warn_of_shared_seeds(chosen[0], run)
         if good is not None:
             _check_same_prompts(chosen[0], run)
         elif not unpaired:
@@ -146,6 +147,30 @@ def _warn_of_equal_texts(first: Run, other: Run) -> None:
         cli.warn(
             f"{found} of {len(both)} texts are equal in {first.name!r} and {other.name!r}: if they "
             "are of two models, one was copied over the other"
+        )
+
+
+def _warn_of_shared_seeds(first: Run, other: Run) -> None:
+    """Warn of seeds that two runs of the same requests share: sample i has that of the run + i."""
+    from gradeschool.formats.values import mapping
+
+    facts, seeds = [], []
+    for run in (first, other):
+        protocol, data, decoding = (
+            mapping(run.manifest.get(part)) for part in ("protocol", "dataset", "decoding")
+        )
+        facts.append((protocol.get("digest"), data.get("sha256"), run.manifest.get("model"),
+                      decoding.get("temperature")))  # fmt: skip
+        seed, number = decoding.get("seed"), run.manifest.get("samples")
+        if not (isinstance(seed, int) and isinstance(number, int)):
+            return
+        seeds.append({*range(seed, seed + number)})
+    shared, apart = seeds[0] & seeds[1], max(map(len, seeds))
+    if shared and seeds[0] != seeds[1] and facts[0] == facts[1] and facts[0][-1]:
+        cli.warn(
+            f"{first.name!r} and {other.name!r} have {len(shared)} of {apart} seeds in common, so "
+            "those samples may be equal and the runs are not independent; evaluate one of them "
+            f"again with a --seed that differs by at least {apart}"
         )
 
 
