@@ -17,7 +17,7 @@ SOURCE = Path(gradeschool.__file__).parent
 LAYERS = (
     {"answers", "arithmetic", "calculator", "latex"},
     {"protocols", "datasets", "formats"},
-    {"scoring", "auditing"},
+    {"scoring", "auditing", "user_function"},
     {"models"},
     {"runs"},
     {"verifier"},
