@@ -188,7 +188,9 @@ def bind(old: object, new: object) -> None:
         for name, value in list(vars(module).items()):
             if value is old:
                 setattr(module, name, new)
-    candidates.question_hints.cache_clear()
+            if hasattr(value, "cache_clear"):
+                value.cache_clear()
+    statements.CUES = tuple((new if cue is old else cue, words) for cue, words in statements.CUES)  # type: ignore[misc, assignment]
 
 
 def main() -> None:
