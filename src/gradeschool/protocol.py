@@ -34,8 +34,8 @@ class Protocol:
     votes: rules that combine the samples of a problem (`gradeschool.scorer`). source: repository,
     commit and files. dataset: the dataset of the published number. samples: completions of each
     problem.
-    base, changes, original: of a protocol made by `with_changes`, the name of the protocol that is
-    changed, the changes, and that protocol.
+    original, base, changes: if `with_changes` made this protocol, the protocol that it changed,
+    the name of that protocol, and the changes.
     """
 
     name: str

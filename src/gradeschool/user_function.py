@@ -33,7 +33,7 @@ MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 EXAMPLE = "give MODULE:FUNCTION or FILE.py:FUNCTION, such as 'rewards.py:score'"
 GOLD_FORMS = ("text", "solution", "number")
 GOLD_NAMES = ("answer", "solution", "ground_truth", "gold", "target", "label", "answers")
-# Parameters in the other order than that in which a function is called.
+# A function whose first parameter has one of these names takes (gold, completion).
 GOLDS_FIRST = {"gold", "ground_truth", "target", "label", "reference", "expected"}
 TEXTS_SECOND = {"completion", "response", "prediction", "pred", "output", "text", "generation"}
 VERL = ("data_source", "solution_str", "ground_truth")

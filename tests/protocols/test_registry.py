@@ -86,6 +86,7 @@ ENTRIES = """
 outside = outside
 [gradeschool.scorers]
 outside-last = outside:last
+openai/2021 = outside:last
 """
 
 
@@ -109,6 +110,9 @@ def test_an_installed_package_adds_a_protocol_and_scorers(site: Path) -> None:
     assert "outside/short" in run_script("protocols", "list", "outside", **path).out
     scored = run_script("score", run, "--scorer", "outside-last", "openai/2021", "--json", **path)
     assert list(scored.json()["runs"][0]["scorers"]) == ["outside-last", "openai/2021"]
+    listed = run_script("protocols", "list", "--all", **path)
+    assert (listed.status, "outside-last" in listed.out) == (0, True)  # a built-in name stays built-in
+    assert scored.json()["runs"][0]["scorers"]["openai/2021"]["correct"] == 0
     absent = run_script("eval", *words)
     assert (absent.status, "no protocol is called 'outside/short'" in absent.err) == (2, True)
 

@@ -20,7 +20,7 @@ NAMED = re.compile(r"[A-Za-z]\w{0,7}\s*=\s*(?=[-+\d\\.$])")
 WRAPPED = re.compile(
     r"\\(?:text|textbf|mathrm|mathbf|mbox|operatorname)\s*\{([^{}]*)\}(?:\^\{?[23]\}?)?"
 )
-THOUSANDS = re.compile(r"(?<![\d.])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?!\d)")
+THOUSANDS = re.compile(r"(?<![\d.])\d{1,3}(?:[ '\u2019\u00a0\u2009\u202f]\d{3})+(?!\d)")
 UNIT_POWER = re.compile(r"(?<=[A-Za-z])(?:\^\{?[23]\}?|[\u00b2\u00b3])(?=\.?\s*\Z)")
 ATTACHED_UNIT = re.compile(
     r"(?:[cmk]?m|[mk]?g|m?l|L|h|hr|hrs|s|min|ft|in|lbs?|oz|mph|kph|km/h|am|pm|k?W|[kM]B|GB)\b"
@@ -75,7 +75,7 @@ def read_gold(gold: object, expressions: bool = False) -> str:
         text = text.replace(written, meant)
     text = WRAPPED.sub(r" \1 ", text).replace("\\text", " ")
     text = NAMED.sub(
-        "", THOUSANDS.sub(lambda each: re.sub(r"\s", "", each[0]), text), count=1
+        "", THOUSANDS.sub(lambda each: re.sub(r"[\s'\u2019]", "", each[0]), text), count=1
     ).strip("$ ")
     while len(text) > 1 and text[0] + text[-1] in ("()", "[]", "{}", '""', "''"):
         text = text[1:-1].strip("$ ")

@@ -40,7 +40,7 @@ MARKS: tuple[tuple[str, str], ...] = (
     # Harmony's words without its marks, as they are decoded without special tokens.
     (r"\A\s{0,9}analysis(?=[A-Z\d\s]).*?(?=assistantfinal)", r"assistantfinal"),
 )
-# In every mark there is "<" or one of the others, and one of the thoughts.
+# A cheap test before the pattern: every mark has "<" or a sign of OTHER_SIGNS, and a THOUGHT_SIGNS.
 OTHER_SIGNS = ("hink]", "HINK]", "\u25c1", "process:", "assistantfinal")
 THOUGHT_SIGNS = (
     "hink", "HINK", "hought", "eason", "eflection", "nalysis", "nternal", "cratchpad", "unused9",

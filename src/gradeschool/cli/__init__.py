@@ -89,8 +89,8 @@ class LazyGroup(click.Group):
 def command() -> None:
     """Evaluate models on grade-school math (GSM8K), and read their answers correctly.
 
-    Exit status: 0 done, 1 a threshold was missed, 2 bad input, 3 finished but some samples failed,
-    130 interrupted.
+    Exit status: 0 done, 1 a check failed (a threshold, audit, doctor, runs verify), 2 bad input,
+    3 finished but some samples failed, 130 interrupted.
     """
 
 

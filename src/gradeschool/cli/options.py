@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gradeschool.scoring.compare import Outcomes
     from gradeschool.scoring.sources import Run
 
-LONGEST_NAME = 32  # columns for the names of a list, at least
+LEAST_NAME_WIDTH = 32  # columns for the names of a list
 SHOW = "?"  # --columns without a value
 READING = "gradeschool.reading"  # key of the reading options in ctx.meta
 MESSAGES = "gradeschool.messages"  # key of what was said on stderr
@@ -335,7 +335,7 @@ def print_lists(sections: Mapping[str, Sequence[tuple[str, str]]]) -> None:
     formatter = click.HelpFormatter(width=width)
     for heading, rows in sections.items():
         with formatter.section(heading):
-            formatter.write_dl(rows, col_max=max(LONGEST_NAME, width * 2 // 5))
+            formatter.write_dl(rows, col_max=max(LEAST_NAME_WIDTH, width * 2 // 5))
     say(formatter.getvalue(), end="")
 
 

@@ -46,6 +46,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import cache, partial
+from operator import itemgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -173,7 +174,7 @@ def _import_package(name: str) -> ModuleType:
 def _entries(kind: str) -> dict[str, Any]:
     """Return the entries of all packages by name, sorted."""
     every = [entries_of(package, kind) for package in packages()]
-    return dict(sorted(item for entries in every for item in entries.items()))
+    return dict(sorted((item for entries in every for item in entries.items()), key=itemgetter(0)))
 
 
 def all_scorers() -> dict[str, Scorer]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK
 
 FIRST_LOOK = 100  # problems
-# Problems whose samples are the same text: the least number, and the share, that are said.
+# Warn of problems whose samples are the same text from this number and this share on.
 LEAST_SAME, SAME = 5, 0.9
 # The last line that the prompt asks for; of a longer reply, the last of them.
 VERDICT = re.compile(r"^\W{0,4}ANSWER:\W{0,4}(NONE|[-+]?[\d.,/:]*\d)", re.MULTILINE)
@@ -75,10 +75,11 @@ class Evaluation:
 class Session:
     """A run while it goes on: stores, scores and counts each result, and shows the counts.
 
-    requests: of the run; with `until`, of the looks so far. known: the outcomes of this session's
-    answers by key. note: shows a message, or the counts for "", as at the beginning and after each
-    result. stored: samples of earlier sessions. ended, failed, tokens: samples of this
-    session and their completion tokens. judged, correct: by the headline scorer.
+    requests: of the run; with `until`, of the checks of the interval so far (`look_sizes`). known:
+    the outcomes of this session's answers by key. note: shows a message, or the counts for "", as
+    at the beginning and after each result. stored: samples of earlier sessions. ended, failed,
+    tokens: samples of this session and their completion tokens. judged, correct: by the headline
+    scorer.
     """
 
     def __init__(self, prepared: PreparedJob, store: own_run.RunStore, show: Show) -> None:

@@ -63,10 +63,10 @@ class ConcurrencyLimiter:
         self.limit = FIRST_LIMIT if highest is None else highest
         self.highest = HIGHEST_LIMIT if highest is None else highest
         self._growing = highest is None
-        self._settled = False  # since the last doubling
-        self._rate = 0.0  # before it
+        self._settled = False  # requests sent before the last doubling are answered
+        self._rate = 0.0  # answers a second before the last doubling
         self._halved = float("-inf")
-        self._answers, self._since = 0, time.monotonic()  # of the round
+        self._answers, self._since = 0, time.monotonic()  # of this round, and its start
 
     def succeeded(self) -> None:
         """Count an answer; the limit may increase."""
@@ -233,9 +233,8 @@ class Dispatcher:
     """Sends requests to one model, as many at a time as its `ConcurrencyLimiter` allows.
 
     record: called once for each request, with its completion or its error. connections: the highest
-    number in flight, None to adapt it. budget: asked before each request; if it cannot afford one
-    beside those in flight, the request waits until one of them ends, and with none in flight the
-    run stops. `stop()` lets requests in flight end. sent: requests in flight; waiting: those that
+    number in flight, None to adapt it. budget: asked before each request. A request that
+    it cannot afford waits until another one ends; if none is in flight, the run stops. `stop()` lets requests in flight end. sent: requests in flight; waiting: those that
     wait for a retry; retries: all so far.
     """
 

@@ -48,7 +48,7 @@ PARTS = ("*.parquet", "*.arrow")  # the files of a folder that is one table
 OTHER_TABLES = (".jsonl", ".csv", ".tsv", ".xlsx", ".eval")  # not part of such a table
 OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
 SHOWN = 5  # messages of one kind
-FORGIVEN = 3  # unusable rows; more are refused if their run has no others
+FORGIVEN = 3  # a run without any usable row is refused if it has more unusable ones than this
 UNUSABLE = "cannot be used"
 Warn = Callable[[str], None]
 

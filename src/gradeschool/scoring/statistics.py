@@ -83,8 +83,8 @@ class Share(NamedTuple):
     """An accuracy: the mean over problems of the share of judged samples that are correct.
 
     problems: number of those with a judged sample. interval: at 95 %, clustered by problem. bounds:
-    the accuracies with all texts wrong, and all right, on which the scorer itself fails; None if it
-    fails on none. Then the accuracy is the lower one, and the interval includes those of both.
+    if the scorer itself fails on some texts, the accuracy if all of these are wrong, and if all are
+    right; else None. With bounds the accuracy is the lower one, and the interval covers both.
     """
 
     judged: int

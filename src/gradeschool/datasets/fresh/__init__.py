@@ -41,7 +41,7 @@ VERSION = "2"  # a change of any template or range needs a new version
 SPLITS = ("train", "dev", "test", "test-structures", "test-templates", "test-numbers")
 STEPS = (2, 8)
 ASIDE = 0.15  # probability of adding a fact that has nothing to do with the question
-PATIENCE, MOST_DRAWS = 40, 6_000  # draws of one family before another is tried; draws in all
+PATIENCE, MOST_DRAWS = 40, 6_000  # draws of a family before another is tried; draws for a problem
 COUNT, MOST = 1_000, 1_000_000
 NAME = re.compile(r"fresh:([0-9]{1,18})(?::([a-z-]+))?(?::([0-9]{1,7}))?")
 
