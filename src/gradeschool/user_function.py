@@ -235,9 +235,9 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     function: "FILE.py:FUNCTION", "MODULE:FUNCTION" or the function itself; takes the completion
     and the gold, the problem or both (`user_function.Call`). True or a number from ACCEPTED on is
     correct, a smaller one wrong; a text is the extracted answer, which is compared with the gold as
-    a number; None and an empty text are no answer. Whatever else happens is an error of this row,
-    such as a text without a number that is no part of the completion, or a number that may be the
-    answer itself: beyond -1 and 1 from a function that gave no reward to a plain right answer.
+    a number; None and an empty text are no answer. Anything else is an error of the row: a text
+    without a number that is no part of the completion, or a number that may be the answer itself
+    (711 from a function that gave no reward to a plain right answer; its scores are -1 to 1).
     After MOST_HANGS texts that hang, the function is called no more, with a warning.
     """
     called = UserFunction(function)
@@ -246,7 +246,7 @@ def own_scorer(function: str | Callable[..., Any], name: str = "") -> Scorer:
     except InputError:
         called.stop()
         raise
-    most = 1 if reward is None else -1 if reward == RIGHT else inf  # of a number that is a score
+    most = 1 if reward is None else -1 if reward == RIGHT else inf  # a larger number is no score
     hung: dict[tuple[str, str], str] = {}  # the failures of texts, which may be asked for again
 
     def extract(text: str, reference: str) -> Answer | None:

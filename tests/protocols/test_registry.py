@@ -69,7 +69,8 @@ from gradeschool.protocol import Protocol
 from gradeschool import get_scorer
 from dataclasses import replace
 
-SCORERS = (replace(get_scorer("openai/2021"), name="outside/marker"),)
+KNOWN = get_scorer("openai/2021")
+SCORERS = (replace(KNOWN, name="outside/marker"), replace(KNOWN, summary="of the plugin"))
 PROTOCOLS = (
     Protocol(
         name="outside/short", summary="a question and no more", source="outside.py",
@@ -86,7 +87,6 @@ ENTRIES = """
 outside = outside
 [gradeschool.scorers]
 outside-last = outside:last
-openai/2021 = outside:last
 """
 
 
@@ -111,8 +111,8 @@ def test_an_installed_package_adds_a_protocol_and_scorers(site: Path) -> None:
     scored = run_script("score", run, "--scorer", "outside-last", "openai/2021", "--json", **path)
     assert list(scored.json()["runs"][0]["scorers"]) == ["outside-last", "openai/2021"]
     listed = run_script("protocols", "list", "--all", **path)
-    assert (listed.status, "outside-last" in listed.out) == (0, True)  # a built-in name stays built-in
-    assert scored.json()["runs"][0]["scorers"]["openai/2021"]["correct"] == 0
+    assert (listed.status, "outside/marker" in listed.out) == (0, True)
+    assert "of the plugin" not in listed.out  # a built-in name stays that of the built-in scorer
     absent = run_script("eval", *words)
     assert (absent.status, "no protocol is called 'outside/short'" in absent.err) == (2, True)
 

@@ -17,11 +17,11 @@ from gradeschool.verifier.base_model import (  # noqa: E402
     SPECIALS,
     BaseModel,
     build_tokenizer,
-    drop_residuals,
     identify_model,
     load_folder,
     new_model,
     save_folder,
+    set_dropout,
     write_gguf,
 )
 from tests.support.fixtures import skip_without  # noqa: E402
@@ -110,7 +110,7 @@ def test_a_folder_whose_files_cannot_be_used_is_refused(tokenizer: Any, tmp_path
 def test_dropout_changes_training_and_not_evaluation(kind: str) -> None:
     model, ids = architecture(kind), torch.tensor([[5, 6, 7, 8]])
     plain = model(input_ids=ids).logits
-    drop_residuals(model, 0.5)
+    set_dropout(model, 0.5)
     assert torch.equal(model(input_ids=ids).logits, plain)
     model.train()
     torch.manual_seed(0)
@@ -120,7 +120,7 @@ def test_dropout_changes_training_and_not_evaluation(kind: str) -> None:
 
 def test_dropout_in_an_unknown_architecture_is_refused() -> None:
     with pytest.raises(InputError, match="'bloom' are; leave it out"):
-        drop_residuals(architecture("bloom"), 0.2)
+        set_dropout(architecture("bloom"), 0.2)
 
 
 def test_a_gguf_file_is_a_model_to_begin_from(

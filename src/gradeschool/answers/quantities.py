@@ -1,9 +1,10 @@
 r"""Quantities in text: a number in any usual spelling, and its exact value.
 
 Signs, currency, thousands in every spelling ("1,250", "1{,}250", "1'250", "1 250" with thin
-spaces, "1.250.000"), decimals, percent, fractions ("3/4", `\frac{3}{4}`, "½", "2 1/2"), powers of ten,
-scale words ("1.5 million"), clock times, digits of any script, number words. A value is a string in
-canonical form: "18", "-2.5", "8/3", "3:30"; values are compared as fractions, never as floats.
+spaces, "1.250.000"), decimals, percent, fractions ("3/4", `\frac{3}{4}`, "½", "2 1/2"), powers of
+ten, scale words ("1.5 million"), clock times, digits of any script, number words. A value is a
+string in canonical form: "18", "-2.5", "8/3", "3:30"; values are compared as fractions, never as
+floats.
 """
 
 from __future__ import annotations

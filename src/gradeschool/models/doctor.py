@@ -51,7 +51,7 @@ class ProbeEnded(Exception):
 
 
 class ProbeAnswer(NamedTuple):
-    """One answer of the server; its text and counts of tokens are empty unless the status is 200."""
+    """One answer of the server; its text and counts are empty unless the status is 200."""
 
     status: int
     text: str = ""

@@ -295,7 +295,7 @@ class Endpoint(Model):
             response.connection.close()
             if not is_new and response.connection in self._trusted:
                 self._reuses = False
-                raise TransientError("stale reply", f"{self.base} sent the reply {id} twice or late")
+                raise TransientError("stale reply", f"{self.base} sent reply {id} twice or late")
         reply = self.read_reply(answer, request)
         if not refused:
             return reply

@@ -19,7 +19,7 @@ from gradeschool.percentages import bounds, decimals, gain, percent
 from gradeschool.reports.pages import fill
 from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
-from gradeschool.scoring.at_k import steps
+from gradeschool.scoring.at_k import curve_sizes
 from gradeschool.scoring.candidates import CandidateRun, one_run
 from gradeschool.scoring.statistics import clustered_wilson, mean_share
 from gradeschool.verifier import rank
@@ -138,7 +138,7 @@ def read_selected(
 ) -> list[rank.ProblemResult]:
     """Return what every strategy selects from a run by a file of scores."""
     ranked = rank.rank_input(_read_run(folder, run), *choose_scores(folder / scores, None))
-    ns = steps(max(len(case.options) for case in ranked.cases))
+    ns = curve_sizes(max(len(case.options) for case in ranked.cases))
     return [rank.pick(case, ranked.has_logprob, ns, voters) for case in ranked.cases]
 
 

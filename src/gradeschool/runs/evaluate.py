@@ -362,8 +362,7 @@ def quantiles(values: Sequence[float]) -> dict[str, float]:
     """Return the median, the 90th and the 99th percentile, {} for no values."""
     ranked, shares = sorted(values), {}
     for share in (50, 90, 99) if ranked else ():
-        place = min(len(ranked) - 1, len(ranked) * share // 100)
-        shares[f"p{share}"] = round(ranked[place], 3)
+        shares[f"p{share}"] = round(ranked[share * (len(ranked) - 1) // 100], 3)
     return shares
 
 

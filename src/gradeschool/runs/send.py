@@ -233,9 +233,10 @@ class Dispatcher:
     """Sends requests to one model, as many at a time as its `ConcurrencyLimiter` allows.
 
     record: called once for each request, with its completion or its error. connections: the highest
-    number in flight, None to adapt it. budget: asked before each request. A request that
-    it cannot afford waits until another one ends; if none is in flight, the run stops. `stop()` lets requests in flight end. sent: requests in flight; waiting: those that
-    wait for a retry; retries: all so far.
+    number in flight, None to adapt it. budget: asked before each request. A request that it cannot
+    afford waits until another one ends; if none is in flight, the run stops. `stop()` lets requests
+    in flight end. sent: requests in flight; waiting: those that wait for a retry; retries: all so
+    far.
     """
 
     def __init__(

@@ -100,16 +100,16 @@ def ballots_by_problem(table: ScoredTable) -> dict[str, list[Ballot]]:
     return ballots
 
 
-def steps(most: int) -> list[int]:
+def curve_sizes(most: int) -> list[int]:
     """Return the ks of a curve: 1, 2, 4, ... and the largest number of samples."""
     powers = [2**power for power in range(most.bit_length()) if 2**power <= most]
     return sorted({*powers, most}) if most > 0 else []
 
 
 def curve(ballots: Mapping[str, Sequence[Ballot]]) -> list[AtK]:
-    """Return maj@k and pass@k for each k of `steps` that some problem has samples for."""
+    """Return maj@k and pass@k for each k of `curve_sizes` that some problem has samples for."""
     most, points = max(map(len, ballots.values()), default=0), []
-    for k in steps(most):
+    for k in curve_sizes(most):
         enough = [cast for cast in ballots.values() if len(cast) >= k]
         elections = [
             [vote(cast[at : at + k]) for at in range(0, len(cast) - k + 1, k)] for cast in enough

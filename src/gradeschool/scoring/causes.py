@@ -145,8 +145,8 @@ def label_changes_for(run: Run) -> LabelChanges:
 class ExplainedSample(NamedTuple):
     """A sample with its verdicts and the cause of each, in the order of the scorers.
 
-    A cause is None if the scorer agrees with the answer extractor. A missing completion has no
-    verdicts, one cause and no reading.
+    A cause is None if scorer and text are right. A missing completion has no verdicts, one cause
+    and no reading.
     """
 
     sample: Sample

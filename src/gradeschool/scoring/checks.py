@@ -437,7 +437,7 @@ def _is_prose(text: str, solution: str) -> bool:
 
 
 class Stretches:
-    """The best stretch of rows, in the order of the file, that have more of something than others.
+    """The best stretch of neighbouring rows of a file that have more of something than others.
 
     Each row with it adds a gain to the stretch that it ends, each row without it takes a loss; a
     stretch at 0 is over. Keys tell several such things apart. best: the total, the key, the first

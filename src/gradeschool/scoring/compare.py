@@ -278,11 +278,11 @@ def gate(
 ) -> list[Threshold]:
     """Return the thresholds of a build against the last good run, which is the first.
 
-    It fails if it is worse and the one-sided p is below 5 % (McNemar's test if each problem has one
-    sample; corrected for several runs), so at most one in twenty equal builds fails. Failed samples
-    have a threshold of their own and never count as wrong: up to `failures` samples without a
-    verdict, or problems that only the good run has, are accepted. The text says whether a loss of
-    `margin` points is excluded, and how many problems that takes.
+    A build fails if its accuracy is lower and the one-sided p is below 5 % (McNemar's test if each
+    problem has one sample; corrected for several runs), so at most one in twenty equal builds
+    fails. Failed samples have a threshold of their own and never count as wrong: up to `failures`
+    samples without a verdict, or problems that only the good run has, are accepted. The text says
+    whether a loss of `margin` points is excluded, and how many problems that takes.
     """
     good = outcomes[0]
     thresholds = []

@@ -200,7 +200,7 @@ class Matcher:
         return {squeeze(problem.question): problem for problem in self.problems}
 
     def asked_in(self, text: str) -> tuple[Problem, str, int] | None:
-        """Return the problem of the last question in a text, the text after it, its words."""
+        """Return the problem of the last question in a text, the rest, the number of its words."""
         if len(text) < SHORT_QUESTION:
             return None
         openings, longest = self._openings
@@ -224,7 +224,7 @@ class Matcher:
 
     @cached_property
     def _openings(self) -> tuple[Mapping[tuple[str, ...], list[tuple[Problem, list[str]]]], int]:
-        """The problems by the first words of their questions, with all words; the longest's."""
+        """Problems by the first words of their questions, with all words; the most words of one."""
         openings: defaultdict[tuple[str, ...], list[tuple[Problem, list[str]]]] = defaultdict(list)
         longest = 0
         for problem in self.problems:
@@ -365,8 +365,8 @@ def are_near(gold: str, other: str) -> bool:
 def find_id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
     """Return the number of the first problem in a file's ids, None if they name no such problems.
 
-    samples: the first of the file. 0 or 1, if the texts or golds of most rows are those of the
-    problems that their ids name then, and a single bare number is not all that shows it.
+    samples: the first of the file. Returns 0 or 1, whichever makes the texts or golds of most rows
+    fit the problems that their ids name; None if neither does, or one bare number is all that fits.
     """
     fits, golds = Counter[int](), Counter[int]()
     weight, with_gold = 0.0, 0

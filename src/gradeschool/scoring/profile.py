@@ -236,7 +236,7 @@ def profile_json(original: Outcomes, entries: Sequence[ProfileEntry]) -> dict[st
 
 
 def seed_finder(problems: Mapping[str, Problem]) -> Callable[[Problem], str | None]:
-    """Return what finds the id of the original problem that a variation varies, None for none."""
+    """Return a function that finds the id of a variation's original problem, None for none."""
     by_question = {squeeze(problem.question): id for id, problem in problems.items()}
 
     def find(problem: Problem) -> str | None:

@@ -366,8 +366,8 @@ class ScorerResult:
     accuracy: the mean over problems of the share of judged samples that are correct. Samples
     without a text are not judged; they are counted as errors. ci95: Wilson interval, clustered by
     problem if problems have several samples. If nothing was judged, both are undefined, and null in
-    JSON. accuracy_bounds: if the scorer itself fails on some texts, the accuracy if all of these are
-    wrong, and if all are right; else None. With bounds the accuracy is the lower, null in JSON.
+    JSON. accuracy_bounds: if the scorer itself fails on some texts, the accuracy if all of these
+    are wrong, and if all are right; else None. With bounds the accuracy is the lower, null in JSON.
     failed: completions without a text, among the errors; the accuracy is that of the others.
     """
 

@@ -211,7 +211,7 @@ class ScorerSet:
                 texts.append(text)
                 known, references = self._references.get(problem.id, (None, ()))
                 if known is not problem and known != problem:
-                    read: list[str | None] = []  # the golds
+                    read: list[str | None] = []
                     for function in self._reference_functions:
                         try:
                             read.append(function(problem))

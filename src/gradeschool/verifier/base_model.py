@@ -249,7 +249,7 @@ def build_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> Any:
     )
 
 
-def drop_residuals(model: Any, share: float) -> None:
+def set_dropout(model: Any, share: float) -> None:
     """Apply dropout to every block's outputs in training, replacing the model's own dropout.
 
     A share of 0 also turns the model's own dropout off. Raises InputError for an architecture whose

@@ -1,4 +1,6 @@
-"""A verifier: a language model that gives at each token the probability of a right solution.
+"""A verifier: a language model whose value at each token tells right solutions from wrong ones.
+
+The value is trained by squared error towards 1 for right and 0 for wrong; it has no bounds.
 
 The head is a gain and a bias on the logit of one reserved token, as in appendix E of "Training
 Verifiers to Solve Math Word Problems" (arXiv 2110.14168). The other logits remain those of a
@@ -72,7 +74,7 @@ class Verifier(nn.Module):
         return self.gain * (states.float() @ self.row + self.offset) + self.bias
 
     def logits(self, logprobs: Tensor) -> Tensor:
-        """Return the logit of each (partial) sum of log-probabilities, for the kind LIKELIHOOD."""
+        """Return the logit of each (partial) sum of log-probabilities; for LIKELIHOOD only."""
         return self.gain.exp() * logprobs + self.bias
 
     def fit_start(self, logprobs: Sequence[float]) -> None:

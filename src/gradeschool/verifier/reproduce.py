@@ -35,7 +35,7 @@ Stages = dict[str, tuple[str, ...]]  # each command, by what it writes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """One recipe.
+    """The settings of one reproduction.
 
     families, steps: of the fresh problems, () for all families. problems: of the generator, with
     solutions. labelled: further problems, of which only final answers are used, with k samples
@@ -358,7 +358,7 @@ class StageError(GradeschoolError):
 
 
 def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], None]) -> None:
-    """Run the stages that have not ended, each once those that it needs have; jobs at a time.
+    """Run each unfinished stage as soon as those that it needs have ended, `jobs` at a time.
 
     A first SIGINT or SIGTERM interrupts the running stages, which keep what they have. Raises
     KeyboardInterrupt then, StageError if a stage fails, InputError if the folder holds a stage with

@@ -99,7 +99,7 @@ class Prepared(NamedTuple):
 
 def change_model(model: Any, settings: TrainingSettings) -> Any:
     """Give a model the dropout and the adapters of the settings; return peft's wrapper or None."""
-    base_model.drop_residuals(model, settings.dropout)
+    base_model.set_dropout(model, settings.dropout)
     return base_model.add_lora(model, settings.lora, settings.seed) if settings.lora else None
 
 
@@ -194,7 +194,7 @@ class StopOnSignal(transformers.TrainerCallback):
 class OwnTrainer(transformers.Trainer):
     """A Trainer with our sums of losses, shuffled batches, and Muon beside Adam.
 
-    batch: items of an update. weights: their number, in the whole model.
+    batch: items of an update. weights: the number of the model's parameters.
     """
 
     def __init__(self, job: TrainingJob, settings: TrainingSettings, prepared: Prepared) -> None:
@@ -583,7 +583,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 def _begin(
     verifier: head.Verifier, items: Sequence[data.Item], settings: VerifierTraining, note: Note
 ) -> None:
-    """Fit the head's beginning."""
+    """Fit the head before the first update."""
     verifier.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     rows = list(dict.fromkeys(row for item in items for row in item if row.drawn))
     if settings.init_row == "probe":
