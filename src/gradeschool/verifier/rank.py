@@ -23,7 +23,7 @@ from gradeschool.formats.own_run import ScoreRow, choose_scores, scores_path
 from gradeschool.formats.values import ReadOptions, mapping
 from gradeschool.percentages import gain
 from gradeschool.scoring import statistics
-from gradeschool.scoring.at_k import pass_at_k, steps
+from gradeschool.scoring.at_k import curve_sizes, pass_at_k
 from gradeschool.scoring.candidates import CandidateRun, one_run
 from gradeschool.scoring.sources import Warn, split_run
 from gradeschool.verifier.scores import add_scores, is_model, load_scorer
@@ -290,7 +290,7 @@ def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list
     A problem counts up to its number of completions.
     """
     curves: dict[str, list[dict[str, Any]]] = {name: [] for name in picked[0].by_strategy}
-    for n in steps(most):
+    for n in curve_sizes(most):
         enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
         count = len(enough)
         for name, points in curves.items():
@@ -324,7 +324,7 @@ def rank(
     the other's name), `auc` by name, and `curves`: a point for each number of completions.
     """
     most = max(len(case.options) for case in cases)
-    picked = [pick(case, has_logprob, steps(most), (voters,), seed) for case in cases]
+    picked = [pick(case, has_logprob, curve_sizes(most), (voters,), seed) for case in cases]
     others = {MAJORITY: count_outcomes(picked, MAJORITY), **(baselines or {})}
     strategies = {}
     for name in picked[0].by_strategy:
