@@ -12,6 +12,7 @@ from gradeschool.runs.batch import BatchRun
 from tests.support.batch_server import Result, answered, batch_server
 from tests.support.command import Command
 from tests.support.fault_server import KEY, write_sums
+from tests.support.files import jsonl
 
 PROBLEMS = 30
 
@@ -64,6 +65,18 @@ def test_a_run_is_submitted_waited_for_and_scored(
     assert files(folder) == {"run.json", "completions.jsonl", "results.json"}
     everything = "".join(path.read_text() for path in folder.iterdir())
     assert KEY not in everything + stderr
+
+
+def test_a_question_that_is_there_twice_is_one_request(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """The server refuses a file in which an id is there twice."""
+    rows = [{"question": f"What is {n} + 0?", "answer": str(n)} for n in (1, 2, 1)]
+    with batch_server(right) as server:
+        problems = jsonl(tmp_path / "problems.jsonl", rows)
+        status, stderr, fields = evaluated(gradeschool, server.url, problems, tmp_path / "run")
+    assert (status, fields["n"], fields["missing"]) == (0, 3, 0), stderr
+    assert len(server.submitted) == len(set(server.submitted)) == 2
 
 
 def test_requests_that_fail_or_expire_are_asked_for_again_by_the_next_session(

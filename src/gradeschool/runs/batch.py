@@ -74,8 +74,9 @@ class BatchRun:
                 else:
                     path.unlink()  # it was never submitted
             self._save()
-            await self._submit([each for each in requests if each.key not in submitted])
+            # Problems with the same question share a key; a batch has each only once.
             by_key = {request.key: request for request in requests}
+            await self._submit([each for key, each in by_key.items() if key not in submitted])
             while self._open and not self.stopping.is_set():
                 for tag, id in list(self._open.items()):
                     await self._collect(tag, id, by_key)
