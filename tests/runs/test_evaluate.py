@@ -281,6 +281,21 @@ def test_a_judge_reads_only_what_no_rule_reads(gradeschool: Command, tmp_path: P
     assert len(gradeschool("runs", "list", tmp_path, "--json").json()) == 1
 
 
+def test_the_replies_of_a_judge_are_found_in_a_folder_of_its_name(
+    gradeschool: Command, tmp_path: Path
+) -> None:
+    """The folders of earlier runs are called so; under another name, all is paid for again."""
+    judge, app = Judge(), web.Application()
+    app.router.add_post("/v1/chat/completions", judge.chat)
+    words = recorded(tmp_path, ["Hm, pens."])
+    with serve(app) as base:
+        for _ in range(2):
+            asked = gradeschool("eval", *words, "--judge", f"{base}/own/wise:7b", "--quiet")
+            assert asked.status == 0, asked.err
+    assert len(judge.prompts) == 1
+    assert (tmp_path / "run/judge-own-wise-7b/completions.jsonl").exists()
+
+
 def test_own_thinking_marks_hide_an_answer_from_the_choice(
     gradeschool: Command, tmp_path: Path
 ) -> None:

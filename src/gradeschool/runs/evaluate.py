@@ -484,7 +484,8 @@ async def ask_judge(model: Model, prepared: PreparedJob, answered: Answered) -> 
         marks = ScorerSet(prepared.plan.scorers).thinking_marks
         asked = judge_requests(model.identity, answered, marks)
         stopped = {}
-        with own_run.open_store(prepared.folder / f"judge-{own_run.slug(model.name)}") as store:
+        name = re.sub(r"[^\w.-]+", "-", model.name)
+        with own_run.open_store(prepared.folder / f"judge-{name}") as store:
             rows = store.completions
 
             def record(request: Request, completion: Completion) -> None:
