@@ -5,7 +5,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +80,10 @@ def check_output(path: Path | None, *endings: str, force: bool | None = None) ->
         return
     if endings and path.suffix.lower() not in endings:
         raise InputError(f"{path.name!r} must end in {' or '.join(endings)}; give another name")
-    if path.is_dir() or (path.exists() and not force):
-        way = "remove it or give" if force is None or path.is_dir() else "give --force or"
+    if force is not None and path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder; give the path of a file with -o")
+    if path.exists() and not force:
+        way = "remove it, or give" if force is None else "give --force to replace it, or"
         raise InputError(f"{str(path)!r} exists; {way} another -o")
 
 
@@ -134,19 +136,19 @@ def locked_file(path: Path, flags: int = os.O_RDWR) -> Iterator[int]:
     import fcntl
 
     folder = str(path.parent)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        number = open_regular(path, flags | os.O_CREAT)
-    except OSError as error:
-        raise StoreError(
-            f"cannot use the folder {folder!r}: {error.strerror}; give another with -o"
-        ) from error
-    with os.fdopen(number):
+    with ExitStack() as stack:
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            number = open_regular(path, flags | os.O_CREAT)
+            stack.callback(os.close, number)
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise StoreError(
                 f"the folder {folder!r} is in use by another process; wait for it, or give another "
                 "with -o"
+            ) from error
+        except OSError as error:  # a file system may have no locks
+            raise StoreError(
+                f"cannot use the folder {folder!r}: {error.strerror}; give another with -o"
             ) from error
         yield number

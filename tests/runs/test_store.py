@@ -1,5 +1,7 @@
 """The rows of a run folder: nothing stored is lost, nothing torn is read as whole."""
 
+import errno
+import fcntl
 import json
 import os
 import subprocess
@@ -101,6 +103,17 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
     assert second.returncode == 1
     assert "in use by another process" in second.stderr
     assert subprocess.run(command).returncode == 0
+
+
+def test_a_file_system_without_locks_is_not_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flock(file: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(StoreError, match=r"cannot use the folder .*: No locks available"):
+        open_store(tmp_path).__enter__()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -309,7 +309,7 @@ def test_names_without_unicode_are_written(
         ("t.csv", "'t.csv' must end in .jsonl or .parquet"),
         ("t", "'t' must end in"),
         ("none/t.jsonl", "No such file or directory"),
-        ("there.jsonl", "exists; remove it or give another -o"),
+        ("there.jsonl", "exists; remove it, or give another -o"),
     ],
 )
 def test_a_table_that_cannot_be_written(
