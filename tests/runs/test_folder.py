@@ -85,7 +85,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "results by another scorer": (
         damage_file("results.json", "gradeschool/reader", "openai/2021"),
-        "results.json does not match gradeschool/reader: correct None, not 43",
+        "results.json has scores by openai/2021, the run's scorers are gradeschool/reader",
     ),
     "a score that was improved": (
         damage_file("results.json", '"correct": 43', '"correct": 44'),

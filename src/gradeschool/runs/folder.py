@@ -192,6 +192,9 @@ def _check_results(
     if counted != n:
         return True, f"results.json counts {counted!r} samples, and {n} are stored"
     names, written = plan.protocol.scorers, mapping(results.get("scorers"))
+    if written.keys() != set(names):
+        scored, wanted = ", ".join(written) or "no scorer", ", ".join(names)
+        return True, f"results.json has scores by {scored}, the run's scorers are {wanted}"
     if functions := [name for name in names if ":" in name]:
         code = "code that a run folder names is not run"
         return False, f"scores by {', '.join(functions)} are not recomputed: {code}"
@@ -201,7 +204,7 @@ def _check_results(
     except (InputError, MissingExtraError) as error:
         return False, f"scores cannot be recomputed: {error}"
     fields = json.loads(json.dumps(summary))
-    pairs = [(name, mapping(written.get(name)), now) for name, now in fields["scorers"].items()]
+    pairs = [(name, mapping(written[name]), now) for name, now in fields["scorers"].items()]
     for name, before, now in [*pairs, ("these rows", results, fields)]:
         if wrong := next((key for key in now if before.get(key) != now[key]), None):
             values = f"{wrong} {clip(repr(before.get(wrong)))}, not {clip(repr(now[wrong]))}"
