@@ -62,6 +62,11 @@ class Option(NamedTuple):
     logprob: float = 0.0
 
 
+def _odds(option: Option) -> float:
+    share = min(max(option.score, LEAST_ODDS), 1 - LEAST_ODDS)
+    return share / (1 - share)
+
+
 # What completions are ordered by.
 SCORES: dict[str, Callable[[Option], float]] = {
     VERIFIER: attrgetter("score"), LOGPROB: attrgetter("logprob"),
@@ -70,7 +75,7 @@ SCORES: dict[str, Callable[[Option], float]] = {
 WEIGHTS: dict[str, Callable[[Option], float]] = {
     MAJORITY: lambda option: 1.0,
     "weighted": lambda option: option.score if option.score > 0 else LEAST_WEIGHT,
-    "odds": lambda option: (p := min(max(option.score, LEAST_ODDS), 1 - LEAST_ODDS)) / (1 - p),
+    "odds": _odds,
     "probable": lambda option: exp(option.logprob),
 }
 BY_LOGPROB = (LOGPROB, "probable")  # need log-probabilities
