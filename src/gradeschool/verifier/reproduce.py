@@ -76,7 +76,7 @@ LAPTOP = Preset(
     verifier={**MUON, "lr": 5e-3, "head_lr": 2e-3, "warmup": 30, "language": "right",
               "level": "pooled"},
     other_level="token",
-    curve=(6_000, 24_000, 60_000),
+    curve=(6_000, 24_000),
 )  # fmt: skip
 LORA = {"lora": 16, "warmup": 5, "batch": 8}
 PRETRAINED = Preset(
