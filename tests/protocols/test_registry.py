@@ -117,6 +117,16 @@ def test_an_installed_package_adds_a_protocol_and_scorers(site: Path) -> None:
     assert (absent.status, "no protocol is called 'outside/short'" in absent.err) == (2, True)
 
 
+def test_a_scorer_of_a_package_names_a_text_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "scorers.toml").write_text(
+        'summary = "the first number"\n["own/a"]\nsummary = "{summary}, exactly"\nsource = "a"\n'
+        'reference = "gold_as_it_is"\nextract = "first_marked"\n'
+    )
+    package = ModuleType("own")
+    package.__path__ = [str(tmp_path)]
+    assert entries_of(package, "SCORERS")["own/a"].summary == "the first number, exactly"
+
+
 @pytest.mark.parametrize("name", ["lm-eval/no", "registry/x", "../registry", "", "no-such/package"])
 def test_a_name_of_nothing_is_an_error(name: str) -> None:
     for get in (get_protocol, get_scorer, get_vote):

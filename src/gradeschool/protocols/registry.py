@@ -86,7 +86,8 @@ def entries_of(package: ModuleType, kind: str) -> dict[str, Any]:
     made = {entry.name: entry for entry in getattr(package, kind, ())}
     for table, words in _tables(package, f"{kind.lower()}.toml"):
         base = made.get(_filled(table.pop("base", ""), words), BLANK)
-        words["summary"] = base.summary
+        if kind == "PROTOCOLS":
+            words["summary"] = base.summary
         settings: dict[str, Any] = {
             key: None if value == "server" else _filled(value, words)
             for key, value in table.items()
