@@ -1,7 +1,7 @@
 """One folder for each published harness: its prompts, scorers, golden cases and source.
 
-A harness is a folder here, or a package named by the entry-point group `gradeschool.protocols`,
-with
+A harness is a folder here, or a package that the entry-point group `gradeschool.protocols` names.
+It has
 
     scorers.toml                     how the harness extracts and compares answers, by the names of
                                      functions (`gradeschool.protocols.registry`)

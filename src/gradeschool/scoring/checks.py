@@ -293,12 +293,8 @@ class Checks:
 
     def conclude(self) -> list[str]:
         """Return warnings; raises InputError if the file is not what it was read as."""
-        counts, columns, n, texts = (
-            self.counts,
-            self.columns,
-            self.counts["searched"],
-            self.answered,
-        )
+        counts, columns, texts = self.counts, self.columns, self.answered
+        n = counts["searched"]
         gold, golds, readable = columns.roles.get("gold"), counts["golds"], counts["readable"]
         given, differ, known = counts["given"], counts["differ"], readable - counts["own"]
         note = ""
