@@ -190,7 +190,7 @@ def bind(old: object, new: object) -> None:
                 setattr(module, name, new)
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
-    statements.CUES = tuple((new if cue is old else cue, words) for cue, words in statements.CUES)  # type: ignore[misc, assignment]
+    statements.CUES = tuple((new if cue is old else cue, words) for cue, words in statements.CUES)  # type: ignore[assignment]
 
 
 def main() -> None:
