@@ -224,7 +224,7 @@ def test_own_columns_are_part_of_the_name(tmp_path: Path) -> None:
     )  # fmt: skip
     with pytest.raises(InputError, match="'answer' or 'solution' or 'gold' or 'target', or say"):
         load_dataset(str(path))
-    with pytest.raises(InputError, match="'text=problem' names no column"):
+    with pytest.raises(InputError, match="'text' is not a role; use question, gold, id"):
         load_dataset(f"{path}#text=problem")
 
 

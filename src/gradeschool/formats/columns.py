@@ -221,15 +221,15 @@ def parse_columns(
     """
     columns = {}
     for part in text.split(","):
-        role, _, name = (word.strip() for word in part.partition("="))
-        role = ALIASES.get(role, role)
+        word, _, name = (word.strip() for word in part.partition("="))
+        role = ALIASES.get(word, word)
         if not name:
             raise InputError(
                 f"{where} {clip(part)!r} is not ROLE=COLUMN, such as {roles[0]}=Output"
             )
         if role not in roles:
             raise InputError(
-                f"{where} {clip(part)!r}: {clip(role)!r} is not a role; use {', '.join(roles)}"
+                f"{where} {clip(part)!r}: {clip(word)!r} is not a role; use {', '.join(roles)}"
             )
         columns[role] = name
     return columns
