@@ -22,7 +22,7 @@ from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.columns import BARE, WEAK_GOLDS, Columns
 from gradeschool.formats.values import SERVICE_FAILURE, ReadOptions, Sample, read_number
-from gradeschool.percentages import count
+from gradeschool.percentages import count, percent
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import (
@@ -376,7 +376,7 @@ class Checks:
         values: dict[str, object] = {
             "rounds": rounds, "of_others": of_others, "cut": cut, "at_cut": self.lengths[cut],
             "unheeded": unheeded.total(), "words": unheeded and clip(next(iter(unheeded))),
-            "error": columns.roles.get("error"),
+            "error": columns.roles.get("error"), "share": percent(counts["programs"] / n, 0),
         }  # fmt: skip
         warnings = [self._say(finding, **values) for finding in compress(found, found.values())]
         alike = self.alike.conclude("ask for them again")
