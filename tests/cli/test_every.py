@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool import __version__
-from gradeschool.cli import VERBS
+from gradeschool.cli import COMMANDS
 from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import SCRIPT, Command, environment, run_script
 from tests.support.files import jsonl
@@ -21,7 +21,7 @@ from tests.support.files import jsonl
     "words",
     [
         [],
-        *([verb] for verb in VERBS),
+        *([verb] for verb in COMMANDS),
         ["protocols", "list"],
         ["protocols", "prompts"],
         *(["data", verb] for verb in ("list", "fetch")),
@@ -38,7 +38,7 @@ def test_every_verb_has_help(gradeschool: Command, words: Sequence[str]) -> None
 def test_the_installed_script_prints_version_and_help() -> None:
     assert run_script("--version").out == f"gradeschool, version {__version__}\n"
     help = run_script("--help").out
-    assert all(verb in help for verb in VERBS)
+    assert all(verb in help for verb in COMMANDS)
 
 
 def test_a_misspelt_verb_gets_a_suggestion(gradeschool: Command) -> None:

@@ -8,7 +8,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from gradeschool.reports.printable import terminal
+from gradeschool.printable import terminal
 from tests.support.command import Command
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u202e\x9b2J"

@@ -17,9 +17,9 @@ from markdown_it import MarkdownIt
 from gradeschool import get_scorer, load_dataset
 from gradeschool.datasets.files import sha256_of
 from gradeschool.formats.values import Sample
+from gradeschool.printable import markdown_text, printable
 from gradeschool.problem import Problem
 from gradeschool.reports.pages import environment
-from gradeschool.reports.printable import markdown_text, printable
 from gradeschool.reports.report import (
     MOST_TOKENS,
     judge_run,

@@ -1,4 +1,4 @@
-"""The command line: the module of a verb is imported when it runs."""
+"""The command line: the module of a command is imported when it runs."""
 
 import os
 import re
@@ -13,11 +13,11 @@ import click
 from gradeschool import __version__
 from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.masking import discard, masked_streams
-from gradeschool.reports.printable import printable, say
+from gradeschool.printable import printable, say
 
 # Options and commands for which people look that want maj@k and pass@k.
 AT_K = re.compile(r"\b(?:pass\W?(?:at\W?)?k?|maj|majority|curve|at\W?k)\b", re.I)
-# Group of --help -> verb -> its line; the command is `VERB_command` in gradeschool.cli.VERB.
+# Group of --help -> command -> its line; the function is `NAME_command` in gradeschool.cli.NAME.
 GROUPS = {
     "Evaluate": {
         "eval": "Evaluate models: store their completions and score them.",
@@ -45,31 +45,31 @@ GROUPS = {
         "data": "List, fetch and generate datasets.",
     },
 }
-# The verbs that share a module.
+# The commands that share a module.
 MODULES = {"doctor": "runs", "why": "compare", "report": "results", "view": "results",
            "export": "results"}  # fmt: skip
-VERBS = {verb: line for group in GROUPS.values() for verb, line in group.items()}
+COMMANDS = {name: line for group in GROUPS.values() for name, line in group.items()}
 
 
 class LazyGroup(click.Group):
-    """A group whose verbs are imported when they run, so that --help starts fast."""
+    """A group whose commands are imported when they run, so that --help starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the verbs."""
-        return list(VERBS)
+        """Return the names of the commands."""
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a verb; raises UnknownNameError, which names the closest ones."""
+        """Import a command; raises UnknownNameError, which names the closest ones."""
         if cmd_name.startswith("-"):  # click says that it is no option
             return None
-        if cmd_name not in VERBS:
-            raise UnknownNameError("command", cmd_name, [*VERBS, "runs curve"])
+        if cmd_name not in COMMANDS:
+            raise UnknownNameError("command", cmd_name, [*COMMANDS, "runs curve"])
         module = import_module(f"gradeschool.cli.{MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a verb; exit with 0 if the reader of our output closes it, as `head` does."""
+        """Run a command; exit with 0 if the reader of our output closes it, as `head` does."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -77,11 +77,11 @@ class LazyGroup(click.Group):
             ctx.exit(0)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the verbs by group, without importing them."""
-        width = max(map(len, VERBS))
-        for name, verbs in GROUPS.items():
-            with formatter.section(name):
-                formatter.write_dl([(verb.ljust(width), line) for verb, line in verbs.items()])
+        """List the commands by group, without importing them."""
+        width = max(map(len, COMMANDS))
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

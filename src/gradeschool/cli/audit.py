@@ -10,8 +10,7 @@ import click
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, option
 from gradeschool.errors import InputError
-from gradeschool.percentages import count
-from gradeschool.reports.printable import printable, quoted
+from gradeschool.printable import count, printable, quoted
 from gradeschool.scorer import clip
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ LONGEST_EXAMPLE, LONGEST_GOT, LONGEST_GOLD = 160, 80, 24
 STYLES = {"false-accept": "bold red", "false-reject": "bold yellow"}
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @click.argument("function", required=False, metavar="MODULE:FUNCTION")
 @option("--scorer", str, "Audit a scorer from `gradeschool protocols list` instead of a function.",
         metavar="NAME")  # fmt: skip

@@ -10,8 +10,7 @@ import click
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FiniteRange, option, switch
 from gradeschool.errors import InputError
-from gradeschool.percentages import percent
-from gradeschool.reports.printable import quoted, say
+from gradeschool.printable import percent, quoted, say
 from gradeschool.scorer import DEFAULT_SCORER, clip
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ LONG, LEAST_EQUAL = 60, 20  # characters of a text that is hardly equal by chanc
 ROUNDED = 0.051  # points; a published figure has one decimal
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @cli.scorer_option("Scorer for all runs; by default that of their protocol.")
 @cli.marks_option
@@ -188,7 +187,7 @@ def _check_same_prompts(first: Run, other: Run) -> None:
             )
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @click.argument("run")
 @option("--expected", FiniteRange(0, 100), "Expected accuracy in percent, such as 54.6.",
         metavar="PERCENT")  # fmt: skip

@@ -10,14 +10,14 @@ from gradeschool.atomic import check_output, write_file
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, option
 from gradeschool.errors import InputError
+from gradeschool.printable import say
 from gradeschool.problem import MARKER
-from gradeschool.reports.printable import say
 
 output_option = option("-o --output", cli.PATH, "JSONL file to write; by default stdout.",
                        metavar="FILE")  # fmt: skip
 
 
-@click.group(cls=cli.VerbGroup)
+@click.group(cls=cli.CommandGroup)
 def data_command() -> None:
     """List, fetch and generate datasets."""
 

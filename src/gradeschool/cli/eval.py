@@ -14,8 +14,7 @@ import click
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, FiniteRange, option, switch
 from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
-from gradeschool.percentages import bounds, count, percent
-from gradeschool.reports.printable import quoted, say
+from gradeschool.printable import bounds, count, percent, quoted, say
 from gradeschool.scorer import DEFAULT_SCORER
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
     context.default_map = defaults
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @option("-m --model models", str, "openai/NAME, http://HOST:PORT/v1[/NAME], anthropic/NAME, "
         "gemini/NAME, transformers/FOLDER, vllm/FOLDER, llama.cpp/FILE.gguf, recorded/FILE; or "
         "tiny, which comes with the package. Repeat it for several models.", multiple=True,

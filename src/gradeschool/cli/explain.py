@@ -14,8 +14,7 @@ import click
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import option, switch
 from gradeschool.errors import InputError
-from gradeschool.percentages import accuracy_words, count, percent
-from gradeschool.reports.printable import printable, quoted
+from gradeschool.printable import accuracy_words, count, percent, printable, quoted
 from gradeschool.scorer import Outcome, clip
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ EVIDENCE, EVIDENCE_STYLE = "!", "bold red"
 MOST_KINDS = 12  # lines of counts
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE")
 @cli.scorers_option("the run's own scorer, else gradeschool/reader")
 @cli.marks_option

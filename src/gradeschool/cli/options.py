@@ -1,4 +1,4 @@
-"""Options and small helpers that several verbs share."""
+"""Options and small helpers that several commands share."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gradeschool.errors import InputError, UnknownNameError, close_names
-from gradeschool.percentages import count
-from gradeschool.reports.printable import quoted, say, terminal
+from gradeschool.printable import count, quoted, say, terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +34,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 _pipe_of_copy: dict[str, str] = {}  # the temporary files that `files_and_scorers` has written
 
 
-class Verb(click.Command):
+class Command(click.Command):
     """A command that refuses to have a single-value option twice; click keeps the last."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -63,10 +62,10 @@ class Verb(click.Command):
         return rest
 
 
-class VerbGroup(click.Group):
-    """A verb with verbs of its own."""
+class CommandGroup(click.Group):
+    """A command with commands of its own."""
 
-    command_class = Verb
+    command_class = Command
 
 
 def read_options() -> ReadOptions:

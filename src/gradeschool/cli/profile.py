@@ -31,7 +31,7 @@ BUILT_IN_SETS = (
 )
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @click.argument("runs", nargs=-1, metavar="[ORIGINAL RUN...]")
 @option("-m --model", str, "Model to run on the sets, instead of RUNs; as for `eval -m`.",
         metavar="PROVIDER/NAME")  # fmt: skip

@@ -12,7 +12,7 @@ import click
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import switch
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.reports.printable import printable, say
+from gradeschool.printable import printable, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,7 +32,7 @@ PART_NAMES = {"shot": "one shot", "joiner": "between", "prefix": "answer begun",
 Card = Mapping[str, Any]
 
 
-@click.group(cls=cli.VerbGroup)
+@click.group(cls=cli.CommandGroup)
 def protocols_command() -> None:
     """List and show protocols and scorers; compare protocols; print prompts.
 

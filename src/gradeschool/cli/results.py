@@ -10,13 +10,12 @@ from gradeschool.atomic import check_output
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FOLDER, option
 from gradeschool.errors import InputError
-from gradeschool.percentages import count
-from gradeschool.reports.printable import say
+from gradeschool.printable import count, say
 
 ENDINGS = {"lm-eval": "", "inspect": ".eval", "parquet": ".parquet"}  # "": files in a folder
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @option("-o --output", cli.PATH, "File to write: .html or .md.")
 @option("--figures", FOLDER, "Write figures for a paper to this folder, as SVG, PDF and PNG.",
@@ -83,7 +82,7 @@ def report_command(
     cli.exit_for_faults(sum(each.run.faults for each in judged))
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @click.argument("folder", type=cli.PATH, default="runs")
 @option("--port", click.IntRange(0, 65535), "Port on 127.0.0.1; 0 selects a free port.", default=0)
 def view_command(folder: Path, port: int) -> None:
@@ -104,7 +103,7 @@ def view_command(folder: Path, port: int) -> None:
         say("stopped", err=True)
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @click.argument("arguments", nargs=-1, required=True, metavar="RUN")
 @option("--to form", click.Choice(list(ENDINGS)), "Format to write.", required=True)
 @option("-o --output", cli.PATH, "File to write; for lm-eval a folder.",

@@ -9,10 +9,10 @@ import click
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FiniteRange, option
 from gradeschool.errors import InputError
-from gradeschool.reports.printable import printable, say
+from gradeschool.printable import printable, say
 
 
-@click.group(cls=cli.VerbGroup)
+@click.group(cls=cli.CommandGroup)
 def runs_command() -> None:
     """List, show and verify run folders; print maj@k and pass@k."""
 
@@ -113,7 +113,7 @@ def curve_command(file: str, scorer: str | None, as_json: bool) -> None:
     cli.exit_for_faults(sum(run.faults for run in runs))
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @click.argument("endpoint", metavar="ENDPOINT")
 @option("-p --protocol", str, "Check whether this protocol can run on the server.", metavar="NAME")
 @option("--timeout", FiniteRange(min=1), "Seconds to wait for one request.", default=120.0)

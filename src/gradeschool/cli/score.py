@@ -14,14 +14,13 @@ import click
 from gradeschool.atomic import check_output
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import option
-from gradeschool.percentages import count
-from gradeschool.reports.printable import quoted, say
+from gradeschool.printable import count, quoted, say
 
 if TYPE_CHECKING:
     from gradeschool.scoring.score import RunScore
 
 
-@click.command(cls=cli.Verb)
+@click.command(cls=cli.Command)
 @click.argument("files", nargs=-1, required=True)
 @cli.scorers_option("all that call no library, in groups that agree")
 @cli.marks_option

@@ -14,7 +14,7 @@ from gradeschool.atomic import check_output, replacing, write_file
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, limit_option, option, quiet_option, switch
 from gradeschool.errors import InputError
-from gradeschool.reports.printable import say
+from gradeschool.printable import say
 
 if TYPE_CHECKING:
     from gradeschool.formats.values import ReadOptions
@@ -110,7 +110,7 @@ def _train(
         sys.exit(130)
 
 
-@click.group(cls=cli.VerbGroup)
+@click.group(cls=cli.CommandGroup)
 def verifier_command() -> None:
     """Fine-tune a generator, sample from it, train a verifier, select by it.
 

@@ -32,7 +32,7 @@ from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.tables import Row, parse_line
 from gradeschool.formats.values import Reference, Sample, mapping
 from gradeschool.masking import masked
-from gradeschool.percentages import count
+from gradeschool.printable import count
 
 COMPLETIONS_FILE = "completions.jsonl"
 MANIFEST_FILE = "run.json"

@@ -18,7 +18,7 @@ from gradeschool.answers.golds import read_gold
 from gradeschool.answers.numbers import normalize
 from gradeschool.completion import NO_USAGE, Completion, Finish, Usage
 from gradeschool.errors import InputError
-from gradeschool.percentages import count
+from gradeschool.printable import count
 from gradeschool.problem import Problem
 from gradeschool.scorer import clip
 

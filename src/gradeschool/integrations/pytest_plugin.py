@@ -31,7 +31,7 @@ def check(
     """
     from gradeschool.errors import InputError
     from gradeschool.integrations.python_api import score
-    from gradeschool.percentages import percent
+    from gradeschool.printable import percent
 
     if not 0 <= at_least <= 1:
         raise InputError(f"at_least is {at_least!r}; give an accuracy from 0 to 1")

@@ -20,7 +20,7 @@ from gradeschool.errors import InputError, TransientError, UnknownNameError
 from gradeschool.formats.own_run import manifest_of
 from gradeschool.formats.values import ReadOptions, Sample
 from gradeschool.models.base import Model, Reply, Request
-from gradeschool.percentages import aligned
+from gradeschool.printable import aligned
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol
 from gradeschool.scorer import DEFAULT_SCORER, Scorer, Verdict, clip

@@ -13,7 +13,7 @@ from gradeschool.answers.parse import answer_part
 from gradeschool.answers.regions import unfinished_mark
 from gradeschool.completion import completion_text
 from gradeschool.errors import InputError
-from gradeschool.percentages import count
+from gradeschool.printable import count
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, Outcome, call_at_once, clip

@@ -28,7 +28,7 @@ from gradeschool.formats.foreign import PROVIDER
 from gradeschool.formats.own_run import completions_file, planned_samples, slug
 from gradeschool.formats.values import Sample, mapping
 from gradeschool.masking import masked, register_secret
-from gradeschool.percentages import count
+from gradeschool.printable import count
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_protocols, all_scorers, available, get_scorer
 from gradeschool.reports.report import sent_prompts

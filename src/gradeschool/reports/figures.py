@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import require_packages
 from gradeschool.formats.own_run import slug
-from gradeschool.percentages import bounds
-from gradeschool.reports.printable import printable
+from gradeschool.printable import bounds, printable
 from gradeschool.reports.report import Judged, scorer_groups
 from gradeschool.scorer import clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve

@@ -10,7 +10,7 @@ from typing import Any
 from gradeschool.completion import Decoding
 from gradeschool.datasets.files import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.formats.values import mapping
-from gradeschool.percentages import count, percent
+from gradeschool.printable import count, percent
 from gradeschool.protocol import overrides, shown_change
 from gradeschool.runs.job import known_protocol
 from gradeschool.scoring.score import Forms

@@ -21,8 +21,7 @@ from markupsafe import Markup
 
 from gradeschool import __version__
 from gradeschool.atomic import replacing, writing_output
-from gradeschool.percentages import bounds, count, gain, p_value, points
-from gradeschool.reports.printable import markdown_text, printable
+from gradeschool.printable import bounds, count, gain, markdown_text, p_value, points, printable
 from gradeschool.scoring.statistics import Interval
 
 MOST_TICKS = 6

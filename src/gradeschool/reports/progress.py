@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
-from gradeschool.percentages import bounds, count, percent
-from gradeschool.reports.printable import say, terminal
+from gradeschool.printable import bounds, count, percent, say, terminal
 from gradeschool.scoring.statistics import wilson
 
 if TYPE_CHECKING:

@@ -24,11 +24,10 @@ from gradeschool.errors import InputError
 from gradeschool.formats import own_run
 from gradeschool.formats.read import completions_of
 from gradeschool.formats.values import ReadOptions, Sample, mapping
-from gradeschool.percentages import count
+from gradeschool.printable import count, markdown_text
 from gradeschool.problem import Problem
 from gradeschool.reports import measured
 from gradeschool.reports.pages import axis_over, fill, render, save_page
-from gradeschool.reports.printable import markdown_text
 from gradeschool.reports.terminal import accuracy_text, difference_in_words, disagrees
 from gradeschool.runs.job import known_protocol, recorded_prompts
 from gradeschool.scorer import Answer, Scorer, clip

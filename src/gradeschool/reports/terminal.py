@@ -13,7 +13,7 @@ from rich.table import Table
 from gradeschool.answers.regions import FORM_NAMES
 from gradeschool.formats.own_run import other_models
 from gradeschool.formats.values import mapping
-from gradeschool.percentages import (
+from gradeschool.printable import (
     accuracy_words,
     aligned,
     bounds,
@@ -22,8 +22,9 @@ from gradeschool.percentages import (
     percent,
     point_bounds,
     points,
+    printable,
+    quoted,
 )
-from gradeschool.reports.printable import printable, quoted
 from gradeschool.scorer import clip
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from gradeschool.atomic import write_file, write_json
 from gradeschool.datasets.load import LabelledSteps
 from gradeschool.formats.own_run import choose_scores, read_json
 from gradeschool.formats.values import ReadOptions
-from gradeschool.percentages import bounds, decimals, gain, percent
+from gradeschool.printable import bounds, decimals, gain, percent, printable
 from gradeschool.reports.pages import fill
-from gradeschool.reports.printable import printable
 from gradeschool.reports.terminal import simple_table
 from gradeschool.scoring.at_k import curve_sizes
 from gradeschool.scoring.candidates import CandidateRun, one_run

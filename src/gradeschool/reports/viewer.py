@@ -17,7 +17,7 @@ from aiohttp import web
 
 from gradeschool.errors import GradeschoolError, InputError
 from gradeschool.formats.values import ReadOptions, mapping
-from gradeschool.percentages import bounds
+from gradeschool.printable import bounds
 from gradeschool.reports.measured import changed_settings
 from gradeschool.reports.pages import render
 from gradeschool.reports.report import judge_runs, report_page

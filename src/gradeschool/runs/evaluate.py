@@ -22,7 +22,7 @@ from gradeschool.formats import own_run
 from gradeschool.formats.values import Sample
 from gradeschool.models.base import Model, Request
 from gradeschool.models.openai_api import SAMPLING
-from gradeschool.percentages import count
+from gradeschool.printable import count
 from gradeschool.problem import Problem
 from gradeschool.process import SIGNALS
 from gradeschool.protocols.registry import get_protocol

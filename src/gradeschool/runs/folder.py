@@ -14,7 +14,7 @@ from gradeschool.errors import InputError, MissingExtraError, StoreError
 from gradeschool.formats import own_run
 from gradeschool.formats.values import mapping
 from gradeschool.models.base import Request
-from gradeschool.percentages import accuracy_words, bounds, count
+from gradeschool.printable import accuracy_words, bounds, count
 from gradeschool.runs.job import SCHEMA, RunPlan, differing, facts_of, recorded_plan
 from gradeschool.scorer import clip
 

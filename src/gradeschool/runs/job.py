@@ -31,7 +31,7 @@ from gradeschool.formats.own_run import MANIFEST_FILE, read_json
 from gradeschool.formats.values import mapping
 from gradeschool.models.base import Model, Request
 from gradeschool.models.choose import CHAT_ONLY, choose_model
-from gradeschool.percentages import count
+from gradeschool.printable import count
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides
 from gradeschool.protocols.registry import get_protocol, protocol_from

@@ -24,7 +24,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats import foreign, own_run
 from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.formats.values import UNKNOWN, Sample, mapping
-from gradeschool.percentages import count
+from gradeschool.printable import count
 from gradeschool.prompts import prompt_bytes
 from gradeschool.runs.job import known_protocol, recorded_prompts
 from gradeschool.scorer import Scorer

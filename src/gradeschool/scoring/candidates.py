@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish
 from gradeschool.errors import InputError
 from gradeschool.formats.values import ReadOptions, Sample
-from gradeschool.percentages import percent
+from gradeschool.printable import percent
 from gradeschool.problem import Problem
 from gradeschool.scorer import Outcome
 from gradeschool.scoring.sources import Run, Warn, choose_run, choose_runs

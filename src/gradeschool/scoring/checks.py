@@ -22,7 +22,7 @@ from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.columns import BARE, WEAK_GOLDS, Columns
 from gradeschool.formats.values import SERVICE_FAILURE, ReadOptions, Sample, read_number
-from gradeschool.percentages import count, percent
+from gradeschool.printable import count, percent
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import (

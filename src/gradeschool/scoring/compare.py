@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.percentages import accuracy_words, count, gain, p_value, points
+from gradeschool.printable import accuracy_words, count, gain, p_value, points
 from gradeschool.problem import Problem
 from gradeschool.scorer import clip
 from gradeschool.scoring import statistics

@@ -14,7 +14,7 @@ from typing import Any
 from gradeschool.answers.failures import Failure
 from gradeschool.datasets.files import FRESH
 from gradeschool.errors import InputError
-from gradeschool.percentages import percent, point_bounds, points
+from gradeschool.printable import percent, point_bounds, points
 from gradeschool.problem import Problem
 from gradeschool.scorer import Outcome
 from gradeschool.scoring.causes import Side, explained_samples

@@ -37,7 +37,7 @@ from gradeschool.formats.read import (
     run_of_unnamed,
 )
 from gradeschool.formats.values import UNNAMED, UNNUMBERED, ReadOptions, Sample, mapping
-from gradeschool.percentages import count
+from gradeschool.printable import count
 from gradeschool.problem import Problem
 from gradeschool.scoring.checks import AlikeTexts, Checks
 from gradeschool.scoring.matching import Matcher, begin_with_prompts, find_id_base

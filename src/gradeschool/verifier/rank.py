@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import ScoreRow, choose_scores, scores_path
 from gradeschool.formats.values import ReadOptions, mapping
-from gradeschool.percentages import gain
+from gradeschool.printable import gain
 from gradeschool.scoring import statistics
 from gradeschool.scoring.at_k import curve_sizes, pass_at_k
 from gradeschool.scoring.candidates import CandidateRun, one_run

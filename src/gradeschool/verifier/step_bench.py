@@ -24,7 +24,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, stored_completions
 from gradeschool.formats.tables import read_rows
 from gradeschool.formats.values import mapping
-from gradeschool.percentages import count
+from gradeschool.printable import count
 from gradeschool.protocols.extractions import extract_critic_box, parse_index
 from gradeschool.scoring.statistics import bootstrap
 from gradeschool.verifier.data import QuestionSolution, encode_pairs, step_ends

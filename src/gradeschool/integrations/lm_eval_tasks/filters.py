@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from gradeschool.errors import InputError
-from gradeschool.percentages import count
+from gradeschool.printable import count
 from gradeschool.protocols.registry import get_usable_scorer
 from gradeschool.scorer import DEFAULT_SCORER, Outcome, Verdict
 from gradeschool.scoring.table import problem_of
