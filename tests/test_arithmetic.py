@@ -67,9 +67,7 @@ NO_SLIPS = [
 
 
 @pytest.mark.parametrize(("text", "written", "value"), SLIPS)
-def test_a_false_equation_is_found_with_its_place_and_value(
-    text: str, written: str, value: int | Fraction
-) -> None:
+def test_a_false_equation_is_found(text: str, written: str, value: int | Fraction) -> None:
     slip = first_slip(text)
     assert slip is not None
     assert (slip.text, slip.value) == (written, value)
@@ -194,9 +192,7 @@ def test_every_annotation_of_gsm8k_computes_to_its_result(data: Path) -> None:
         ("0.5+007.5", "8"), ("1,007+0", "1007"), ("10+0", "10"),
     ],
 )  # fmt: skip
-def test_an_expression_gives_its_result_as_gsm8k_writes_it(
-    expression: str, result: str | None
-) -> None:
+def test_results_are_written_as_in_gsm8k(expression: str, result: str | None) -> None:
     assert format_result(expression) == result
 
 

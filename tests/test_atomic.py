@@ -36,9 +36,7 @@ def test_a_file_is_replaced_when_the_block_ends_and_not_before(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
-def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, error: BaseException
-) -> None:
+def test_a_block_that_fails_leaves_the_old_file(tmp_path: Path, error: BaseException) -> None:
     target = tmp_path / "results.json"
     target.write_text("old")
 

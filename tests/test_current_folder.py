@@ -84,9 +84,7 @@ def test_commands_import_no_canary(canaries: Canaries, words: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_started_in_the_folder_imports_no_canary(
-    canaries: Canaries, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_imports_no_canary(canaries: Canaries, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even in a process that itself imports from the current folder, as a notebook does."""
     monkeypatch.chdir(canaries.folder)
     monkeypatch.setattr(sys, "path", ["", str(canaries.folder), *sys.path])

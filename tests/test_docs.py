@@ -151,9 +151,7 @@ def test_the_examples_of_a_page_run_and_print_what_it_shows(page: str, tmp_path:
 
 
 @pytest.mark.official
-def test_the_published_answers_have_the_accuracies_of_the_readme(
-    data: Path, tmp_path: Path
-) -> None:
+def test_published_answers_have_the_accuracies_of_the_readme(data: Path, tmp_path: Path) -> None:
     source = data / "completions" / "lianshan_eval.jsonl"
     if not source.is_file():
         pytest.skip("the published answers are not on this machine")
@@ -169,9 +167,7 @@ def test_the_published_answers_have_the_accuracies_of_the_readme(
 SHOWN_FILE = re.compile(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def test_the_protocol_of_the_guide_works_as_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_guides_protocol_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The files that CONTRIBUTING.md shows, written down: every golden case has its verdict."""
     files = dict(SHOWN_FILE.findall((ROOT / "CONTRIBUTING.md").read_text("utf-8")))
     assert len(files) == 5

@@ -47,18 +47,14 @@ def test_every_name_of_the_documents_is_importable_from_gradeschool() -> None:
 # Document 1: the dataset at a glance
 
 
-def test_load_gsm8k_gives_7473_train_and_1319_test_problems(
-    gsm8k_train: Problems, gsm8k_test: Problems
-) -> None:
+def test_gsm8k_has_7473_and_1319_problems(gsm8k_train: Problems, gsm8k_test: Problems) -> None:
     assert (len(gsm8k_train), len(gsm8k_test)) == (7_473, 1_319)
     assert len(gsm8k_train) + len(gsm8k_test) == 8_792
     assert load_gsm8k() == load_gsm8k(split="test", config="main") == list(gsm8k_test)
     assert [problem.id for problem in gsm8k_test] == [str(index) for index in range(1_319)]
 
 
-def test_the_ground_truth_snippet_is_the_gold_of_every_row(
-    gsm8k_train: Problems, gsm8k_test: Problems
-) -> None:
+def test_the_ground_truth_snippet_gives_golds(gsm8k_train: Problems, gsm8k_test: Problems) -> None:
     for example in (*gsm8k_train, *gsm8k_test):
         truth = example["answer"].split("####")[-1].strip().replace(",", "")
         assert truth == example.gold.replace(",", "") == extract_answer(example["answer"])
@@ -77,9 +73,7 @@ def test_the_socratic_config_holds_sub_questions_and_the_same_golds(gsm8k_test: 
     ("split", "config", "hint"),
     [("tset", "main", "gsm8k:test"), ("test", "mian", "main"), ("train", "socratic", "gsm8k")],
 )
-def test_another_split_or_config_is_refused_with_the_names_there_are(
-    split: str, config: str, hint: str
-) -> None:
+def test_another_split_is_refused_with_the_names(split: str, config: str, hint: str) -> None:
     with pytest.raises(UnknownNameError, match=hint):
         load_gsm8k(split, config)
 
@@ -107,9 +101,7 @@ def test_another_split_or_config_is_refused_with_the_names_there_are(
     ],
     ids=lambda text: ascii(text[:20]),
 )
-def test_extract_answer_is_the_official_one_quirks_included(
-    completion: str, extracted: str
-) -> None:
+def test_extract_answer_has_the_official_quirks(completion: str, extracted: str) -> None:
     assert extract_answer(completion) == extracted
 
 
@@ -147,9 +139,7 @@ FORMS_OF_MODELS = {
 
 
 @pytest.mark.parametrize("text", FORMS_OF_MODELS)
-def test_the_forms_that_models_write_are_read_by_the_parser_and_by_the_documented_scorer(
-    text: str,
-) -> None:
+def test_the_forms_that_models_write_are_read(text: str) -> None:
     assert parse_gsm8k_answer(text) == FORMS_OF_MODELS[text]
     assert judge(text, 42, scorer="multi-pattern").correct
     assert judge(text, 42, scorer="gradeschool/parse-answer").correct

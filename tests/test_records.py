@@ -109,9 +109,7 @@ def test_a_verdict_has_a_readable_reason(text: str, outcome: Outcome, reason: st
         ("compare", "the scorer fails: ValueError: too long"),
     ],
 )
-def test_a_failure_of_the_published_code_is_an_error_and_no_wrong_answer(
-    part: str, reason: str
-) -> None:
+def test_a_failure_of_published_code_is_no_wrong_answer(part: str, reason: str) -> None:
     failing: dict[str, Any] = {part: fail}
     verdict = replace(FIRST_WORD, **failing).judge("18", PROBLEM)
     assert (verdict.outcome, verdict.answer, verdict.reason) == (Outcome.ERROR, None, reason)

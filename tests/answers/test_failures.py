@@ -68,16 +68,12 @@ def test_a_cause_is_told_from_its_examples(failure: Failure) -> None:
         ("8 * 4 = 36, no matter.\n#### 18", "18", "stop"),
     ],
 )
-def test_there_is_no_failure_where_the_answer_is_right(
-    text: str, gold: str | None, finish: str | None
-) -> None:
+def test_a_right_answer_has_no_failure(text: str, gold: str | None, finish: str | None) -> None:
     assert detect_answer_failure(text, gold, finish) is None
 
 
 @given(st.text(), st.text(), st.sampled_from([None, "stop", "length", "content_filter", "unknown"]))
-def test_no_text_and_no_gold_make_the_detection_raise(
-    text: str, gold: str, finish: str | None
-) -> None:
+def test_no_text_or_gold_makes_it_raise(text: str, gold: str, finish: str | None) -> None:
     failure = detect_answer_failure(text, gold, finish)
     assert (failure is None) is (bool(text.strip()) and is_right(extract_final_answer(text), gold))
 
@@ -110,7 +106,5 @@ def test_the_evidence_of_a_slip_stands_in_the_text() -> None:
         ("", "18", None),
     ],
 )
-def test_how_a_wrong_number_is_near_the_right_one(
-    read: str, right: str, relation: Failure | None
-) -> None:
+def test_how_a_number_is_near_the_gold(read: str, right: str, relation: Failure | None) -> None:
     assert relation_to_gold(read, right) is relation

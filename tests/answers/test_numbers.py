@@ -73,9 +73,7 @@ def test_answers_match_up_to_a_difference_of_1e_6_exactly(billionths: int, gap: 
         ("", "0", False),
     ],
 )
-def test_answers_match_compares_numbers_and_nothing_else(
-    first: str, second: str, same: bool
-) -> None:
+def test_answers_match_compares_numbers_alone(first: str, second: str, same: bool) -> None:
     assert answers_match(first, second) is same
 
 

@@ -88,9 +88,7 @@ def test_a_text_that_ends_in_the_middle_looks_cut(text: str, cut: bool) -> None:
         ("A: 18\n\nQ: How many? 5", None, False),
     ],
 )
-def test_a_text_that_the_limit_ended_is_truncated(
-    text: str, finish: str | None, truncated: bool
-) -> None:
+def test_a_text_cut_by_the_limit_is_told(text: str, finish: str | None, truncated: bool) -> None:
     assert is_truncated(text, finish) is truncated
     assert committed_region(text).ran_on is ("Q:" in text)
     assert not committed_region(text).thinking

@@ -85,9 +85,7 @@ def test_the_last_number_is_the_last_match_of_all(pattern: re.Pattern[str], text
 
 @pytest.mark.parametrize("pattern", WITHOUT_COMMAS)
 @given(text=ENDINGS)
-def test_commas_between_digits_go_once_from_left_to_right(
-    pattern: re.Pattern[str], text: str
-) -> None:
+def test_commas_between_digits_go_once_rightwards(pattern: re.Pattern[str], text: str) -> None:
     slow = last_match(pattern, re.sub(r"(\d),(\d)", r"\1\2", text))
     answer = extractions.last_number_without_commas(pattern)(text, "")
     assert (answer and answer.value) == (slow and slow.group())

@@ -23,9 +23,7 @@ LONG = AuditFinding(Fault.SLOW, "digits", "a reader needs no second", "9" * 5000
 
 
 @pytest.mark.slow
-def test_a_scorer_with_faults_ends_with_1_and_shows_the_smallest_example(
-    gradeschool: Command,
-) -> None:
+def test_a_scorer_with_faults_ends_with_1_and_an_example(gradeschool: Command) -> None:
     ended = gradeschool("audit", ENDS_WITH, *SHORT, columns=100)
     assert ended.status == 1
     assert ended.out.startswith(f"{ENDS_WITH}  f(completion, gold), the gold as text\n")
@@ -54,9 +52,7 @@ def test_a_scorer_as_json(gradeschool: Command) -> None:
 
 
 @pytest.mark.slow
-def test_a_function_is_imported_from_the_working_folder_and_from_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_functions_of_files_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_helpers.py").write_text("def ends(text, tail): return text.endswith(tail)\n")
     (tmp_path / "my_rewards.py").write_text(
         "from my_helpers import ends\ndef score(completion, gold): return ends(completion, gold)\n"

@@ -80,9 +80,7 @@ def check(ended: CommandResult, status: int, message: str, path: Path) -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in CASES]
 )
-def test_table_and_json_say_the_same_of_a_bad_file(
-    gradeschool: Command, tmp_path: Path, name: str
-) -> None:
+def test_table_and_json_tell_a_bad_file(gradeschool: Command, tmp_path: Path, name: str) -> None:
     body, status, errors, message = CASES[name]
     path = tmp_path / "answers.jsonl"
     path.write_bytes(body)

@@ -14,9 +14,7 @@ from tests.support.compared_runs import write as write  # a fixture
 from tests.support.files import jsonl
 
 
-def test_sets_that_differ_are_refused_until_told(
-    gradeschool: Command, write: Write, dataset: Path
-) -> None:
+def test_sets_that_differ_are_refused(gradeschool: Command, write: Write, dataset: Path) -> None:
     a = write("a", rights()[:30])
     b = write("b", [True] * 25, range(15, 40))
     result = gradeschool("compare", a, b, "-d", dataset)
@@ -75,9 +73,7 @@ def test_a_refused_comparison_names_the_problems_without_a_judged_completion(
     assert left_out in refused.err
 
 
-def test_a_label_before_a_question_makes_no_other_problem(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_a_labelled_question_is_no_other_problem(gradeschool: Command, tmp_path: Path) -> None:
     rows = [{"id": f"T{n}", "question": f"What is {n} plus 1?", "gold": n + 1,
              "response": f"{'We add one to it. ' * 4}The answer is {n + n % 2}."}
             for n in range(20)]  # fmt: skip

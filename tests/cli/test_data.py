@@ -61,9 +61,7 @@ def test_right_texts_end_in_the_gold(gradeschool: Command, tmp_path: Path) -> No
     assert answers == ["It is 2.\n#### 2", "#### 2", "1+1=2\n#### 2"]
 
 
-def test_a_wrong_name_of_a_dataset_ends_before_the_run_is_read(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_a_wrong_dataset_ends_before_the_run_is_read(gradeschool: Command, tmp_path: Path) -> None:
     run = jsonl(tmp_path / "run.jsonl", [{"question": "1 + 1?", "gold": "2", "completion": "2"}])
     refused = gradeschool("data", "right", run, "--with", "gsm9k")
     assert refused.status == 2

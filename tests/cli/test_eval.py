@@ -227,9 +227,7 @@ WRONG_CONFIGURATIONS = {
 
 
 @pytest.mark.parametrize("text", WRONG_CONFIGURATIONS)
-def test_a_configuration_is_checked_like_options(
-    gradeschool: Command, folder: Path, text: str
-) -> None:
+def test_a_configuration_is_checked_too(gradeschool: Command, folder: Path, text: str) -> None:
     Path("run.toml").write_text(text)
     result = gradeschool("eval", "--config", "run.toml")
     assert (result.status, result.out) == (2, "")

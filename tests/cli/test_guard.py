@@ -42,9 +42,7 @@ def test_a_fault_of_ours_is_one_line_and_exit_2(
     assert KEY not in result.out + result.err
 
 
-def test_a_wrong_option_is_one_sentence_with_the_click_of_debian_and_ubuntu_too(
-    gradeschool: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_click_8_1_says_it_as_well(gradeschool: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """click 8.1 has no NoArgsIsHelpError."""
     monkeypatch.delattr("click.exceptions.NoArgsIsHelpError", raising=False)
     result = gradeschool("score", "--nope", "x.jsonl")
@@ -52,9 +50,7 @@ def test_a_wrong_option_is_one_sentence_with_the_click_of_debian_and_ubuntu_too(
     assert result.err.startswith("gradeschool: no such option")
 
 
-def test_a_package_that_cannot_be_loaded_is_not_reported_as_a_fault_of_ours(
-    gradeschool: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_package_is_told(gradeschool: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     from gradeschool.runs import folder
 
     def fail(*_: object) -> None:

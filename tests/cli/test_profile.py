@@ -21,9 +21,7 @@ SHORT = ("-m", "tiny", "-d", "fresh:1", "-d", "fresh:1:test-numbers", "-n", "4",
 
 
 @pytest.mark.slow
-def test_a_model_is_asked_once_and_its_runs_are_ordinary_ones(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_a_model_is_asked_once_in_ordinary_runs(gradeschool: Command, tmp_path: Path) -> None:
     page = tmp_path / "profile.html"
     result = gradeschool("profile", *SHORT, "--runs-in", tmp_path / "runs", "-o", page, "--json")
     assert result.status == 0, result.err
@@ -98,9 +96,7 @@ def write(tmp_path: Path, gradeschool: Command) -> Write:
     return run
 
 
-def test_the_command_prints_a_line_for_each_set_and_says_what_it_shows(
-    gradeschool: Command, write: Write, tmp_path: Path
-) -> None:
+def test_each_set_has_a_line_and_words(gradeschool: Command, write: Write, tmp_path: Path) -> None:
     seeds = [{"seed": str(index)} for index in range(30)]
     original = write("gsm", [True] * 30, [{}] * 30)
     varied = write("varied", [index >= 12 for index in range(30)], seeds)
@@ -117,9 +113,7 @@ def test_the_command_prints_a_line_for_each_set_and_says_what_it_shows(
     assert len(result["sentences"]) == 1
 
 
-def test_a_scorer_that_fails_on_texts_has_no_accuracy(
-    gradeschool: Command, write: Write, tmp_path: Path
-) -> None:
+def test_a_failing_scorer_has_no_figure(gradeschool: Command, write: Write, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("def f(text, gold):\n    return gold in text or 1 / 0\n")
     gradeschool.monkeypatch.chdir(tmp_path)
     original = write("gsm", [n != 3 for n in range(10)], [{}] * 10)

@@ -128,9 +128,7 @@ def test_protocols_of_the_same_prompt(gradeschool: Command, data: Path) -> None:
     assert same.out.startswith("every field is the same\n")
 
 
-def test_protocols_of_two_datasets_are_shown_on_the_same_problem(
-    gradeschool: Command, data: Path
-) -> None:
+def test_protocols_of_two_datasets_on_the_same_problem(gradeschool: Command, data: Path) -> None:
     names = ("lm-eval/gsm8k-cot", "lm-eval/gsm8k-platinum-cot")
     results = gradeschool("protocols", "diff", *names, "--json").json()
     assert [item["field"] for item in results["fields"]] == ["dataset"]

@@ -146,9 +146,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("words", command_lines(MISTAKES | TWICE))
-def test_a_mistake_is_reported_before_anything_is_fetched(
-    gradeschool: Command, folder: Path, words: str
-) -> None:
+def test_a_mistake_is_told_before_a_fetch(gradeschool: Command, folder: Path, words: str) -> None:
     before = {path.name: path.stat().st_size for path in folder.rglob("*")}
     ended = gradeschool(*words.split())
     assert (MISTAKES | TWICE)[words] in " ".join(ended.err.split())

@@ -12,9 +12,7 @@ from tests.support.recorded_run import RECORDED, accuracy
 from tests.support.recorded_run import run as run  # a fixture
 
 
-def test_list_shows_every_run_below_a_folder(
-    gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
+def test_list_shows_all_runs_below(gradeschool: Command, run: Path, tmp_path: Path) -> None:
     gradeschool("eval", *RECORDED, "-n", 20, "-o", tmp_path / "runs" / "deep" / "er")
     listed = gradeschool("runs", "list", tmp_path / "runs", "--json").json()["runs"]
     assert [(Path(row["folder"]).name, row["answered"], row["planned"]) for row in listed] == [
@@ -50,9 +48,7 @@ MALFORMED_ROWS = [
 
 
 @pytest.mark.parametrize("verb", ["list", "show", "verify"])
-def test_a_malformed_run_is_no_traceback_and_hides_no_other(
-    verb: str, gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
+def test_bad_runs_hide_no_other(verb: str, gradeschool: Command, run: Path, tmp_path: Path) -> None:
     cases = [
         *(("run.json", text.encode()) for text in MALFORMED.values()),
         *(("results.json", text.encode()) for text in MALFORMED_RESULTS),

@@ -41,9 +41,7 @@ def rows_of(output: Path) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def test_a_killed_sampling_goes_on_and_more_can_be_added(
-    folder: Path, tmp_path: Path, gradeschool: Command
-) -> None:
+def test_a_killed_sampling_goes_on(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     output = tmp_path / "run"
     assert gradeschool(*words(folder, output, 3)).status == 0
     first = rows_of(output)

@@ -37,9 +37,7 @@ def test_score_takes_every_scorer_by_default(gradeschool: Command, tmp_path: Pat
     assert {name: every[name] for name in usual} == usual
 
 
-def test_runs_of_equal_name_get_the_name_of_their_file(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_runs_of_equal_name_get_their_files_name(gradeschool: Command, tmp_path: Path) -> None:
     first, second = answers(tmp_path, "m", name="a.jsonl"), answers(tmp_path, "m", name="b.jsonl")
     result = gradeschool("score", first, second, first, *SAMPLE, *SCORERS, "--json")
     assert [run["run"] for run in result.json()["runs"]] == ["m", f"m ({second})"]
@@ -113,9 +111,7 @@ def test_a_function_of_the_user_scores_beside_others(
     assert (result.status, said in result.err) == (3 if said else 0, True)
 
 
-def test_errors_of_a_scorer_give_bounds_and_no_accuracy(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_errors_of_a_scorer_give_bounds_alone(gradeschool: Command, tmp_path: Path) -> None:
     gradeschool.monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text("def f(text, gold):\n    return text == gold or 1 / 0\n")
     rows = [

@@ -48,9 +48,7 @@ def test_a_scorer_that_gives_the_expected_figure_is_named(
     assert ("openai/2021" in shown and "50.00 % on these texts" in shown) is named
 
 
-def test_failed_samples_and_unexplained_points_are_named(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_failures_and_unexplained_points_are_named(gradeschool: Command, tmp_path: Path) -> None:
     rows = [
         {"id": p.id, "question": p.question, "gold": p.gold, "completion": f"The answer is {gold}.",
          "finish": "length" if n < 3 else "stop", "error": "timeout" * (n >= 17)}
@@ -233,9 +231,7 @@ def test_a_limit_of_the_server_is_to_be_raised_there(
     assert "--max-tokens" not in shown
 
 
-def test_precision_and_engine_are_named_beside_the_expected_run(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_other_precision_and_engine_are_named(gradeschool: Command, tmp_path: Path) -> None:
     good = run_of(tmp_path / "good", answers(), engine="llama.cpp", precision="F16")
     low = run_of(tmp_path / "low", answers(worse), engine="llama.cpp", precision="Q4_0")
     other = run_of(tmp_path / "other", answers(worse), engine="vLLM", precision="F16")
@@ -245,9 +241,7 @@ def test_precision_and_engine_are_named_beside_the_expected_run(
     assert "precision" in [cause["name"] for cause in alone]
 
 
-def test_other_prompts_are_named_beside_the_expected_run(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_other_prompts_than_the_expected_are_named(gradeschool: Command, tmp_path: Path) -> None:
     good = run_of(tmp_path / "good", answers(), "gradeschool/few-shot-cot")
     chat = run_of(tmp_path / "chat", answers(worse), "zero-shot/chat")
     assert first_cause(gradeschool, chat, "--expected-run", good) == "prompts"
@@ -265,9 +259,7 @@ def test_equal_prompts_of_other_lengths_are_told(gradeschool: Command, tmp_path:
     assert any("another number of tokens, such as +1 there" in note for note in notes), notes
 
 
-def test_other_labels_are_named_beside_the_expected_run(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_other_labels_than_expected_are_named(gradeschool: Command, tmp_path: Path) -> None:
     def with_golds(path: Path, spoiled: bool) -> Path:
         rows = [
             {"id": p.id, "question": p.question, "response": text,

@@ -121,9 +121,7 @@ def test_a_file_that_the_user_gives_goes_before_cache_and_origin(
     assert origin.paths == []
 
 
-def test_a_body_that_breaks_off_is_an_error_and_nothing_is_kept(
-    tiny: DatasetSource, origin: Origin
-) -> None:
+def test_nothing_is_kept_of_a_body_that_breaks_off(tiny: DatasetSource, origin: Origin) -> None:
     origin.claimed_length = 10 * len(BODY)
     origin.body = BODY[:20]
     with pytest.raises(DataError, match=r"stopped after 20 of \d+ bytes; nothing was kept"):
@@ -131,9 +129,7 @@ def test_a_body_that_breaks_off_is_an_error_and_nothing_is_kept(
     assert cached() == []
 
 
-def test_a_digest_that_nobody_published_is_that_of_the_first_fetch(
-    tiny: DatasetSource, origin: Origin
-) -> None:
+def test_an_unpublished_digest_is_the_first_fetchs(tiny: DatasetSource, origin: Origin) -> None:
     pinned = replace(tiny, sha256="")
     origin.body, origin.claimed_length = b"<p>Please sign in</p>\n" * 2, 44
     with pytest.raises(DataError, match="gave 2 lines, not the 1 of the dataset 'tiny'; nothing"):
@@ -264,9 +260,7 @@ def test_a_url_without_a_table_is_refused(origin: Origin) -> None:
         load_dataset(f"{origin.url}/data/none.jsonl")
 
 
-def test_large_and_unencrypted_addresses_are_refused(
-    origin: Origin, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_and_unencrypted_are_refused(origin: Origin, monkeypatch: pytest.MonkeyPatch) -> None:
     origin.say(JSONL)
     monkeypatch.setattr(files, "LARGEST_BYTES", 50)
     with pytest.raises(DataError, match="leads to more than 50 bytes"):

@@ -104,9 +104,7 @@ def test_a_file_with_another_digest_is_an_error_not_a_warning(
         load_gsm8k()
 
 
-def test_a_data_folder_that_does_not_exist_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_data_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(DataError, match=r"GRADESCHOOL_DATA is .*nowhere"):
         load_gsm8k()

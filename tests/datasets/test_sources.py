@@ -101,9 +101,7 @@ def test_svamp_is_one_array_with_the_question_in_two_columns(make: Make) -> None
          "3244047.0999999996"), (1e16, "10000000000000000"), (0.5, "0.5"),
     ],
 )  # fmt: skip
-def test_gsm_hard_writes_every_digit_and_knows_its_seed(
-    target: float, gold: str, make: Make
-) -> None:
+def test_gsm_hard_has_every_digit_and_its_seed(target: float, gold: str, make: Make) -> None:
     code = 'def solution():\n    """How many ducks?"""\n    return 4\n'
     [problem] = make("gsm-hard", lines({"input": "How?", "code": code, "target": target}))
     assert problem.gold == gold
@@ -189,9 +187,7 @@ def test_an_index_is_an_official_row(data: Path) -> None:
     assert Matcher(own, "own").find(Reference("0")) is own[0]  # as ever: a place
 
 
-def test_samples_of_the_official_split_are_scored(
-    gradeschool: Command, data: Path, tmp_path: Path
-) -> None:
+def test_samples_of_the_split_are_scored(gradeschool: Command, data: Path, tmp_path: Path) -> None:
     rows = [
         {"index": row, "completion": f"The answer is {REVISED.get(row, '?')}"}
         for row in (*REVISED, REMOVED[0])

@@ -93,9 +93,7 @@ def test_no_combination_of_names_is_read_wrong(tmp_path: Path, every: int) -> No
 
 
 @pytest.mark.parametrize("every", [97, pytest.param(1, marks=pytest.mark.slow)])
-def test_no_combination_of_names_is_read_wrong_for_gsm8k(
-    tmp_path: Path, data: Path, every: int
-) -> None:
+def test_names_over_gsm8k_are_never_read_wrong(tmp_path: Path, data: Path, every: int) -> None:
     problems = load_dataset("gsm8k").problems[200:300]
     rows = [
         (problem.question, problem.gold, f"So it is {problem.gold if n % 5 < 3 else '4711'}.")
@@ -138,9 +136,7 @@ def test_columns_names_values_inside(tmp_path: Path, columns: str, texts: list[s
         ({"number": None}, ["has no text in any column"]),
     ],
 )
-def test_an_uncertain_text_is_refused_with_the_commands(
-    tmp_path: Path, row: dict[str, Any], words: list[str]
-) -> None:
+def test_uncertain_texts_are_refused(tmp_path: Path, row: dict[str, Any], words: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         first(tmp_path, {"question": "How?", **row})
     for word in words:
@@ -197,9 +193,7 @@ SAMPLED = [
         ({"id": "7"}, ""),
     ],
 )
-def test_unused_columns_that_look_like_problems_are_named(
-    changes: dict[str, Any], unused: str
-) -> None:
+def test_unused_columns_like_problems_are_named(changes: dict[str, Any], unused: str) -> None:
     rows = [row | changes for row in SAMPLED]
     assert choose_columns(rows, {}, "a.jsonl", False).unused == unused
 

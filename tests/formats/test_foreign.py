@@ -164,9 +164,7 @@ def test_the_first_filter_of_lm_eval_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".json"])
-def test_rows_of_other_filters_with_other_responses_are_refused(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_rows_of_other_filters_and_responses_are_refused(tmp_path: Path, suffix: str) -> None:
     rows = lm_eval_rows([["a"], ["b"]]) + lm_eval_rows([["c"], ["d"]], ("score-first", "maj@8"))
     path = jsonl(tmp_path / f"samples_gsm8k{suffix}", rows)
     if suffix == ".json":
@@ -287,9 +285,7 @@ def test_a_file_that_is_no_archive(tmp_path: Path, body: bytes) -> None:
         read_samples(path)
 
 
-def test_a_missing_zstandard_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_zstandard_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line with the pip command."""
     pytest.importorskip("zstandard", reason="zstd needs the extra 'inspect-logs'")
     path = tmp_path / "log.eval"
@@ -299,9 +295,7 @@ def test_a_missing_zstandard_says_what_to_install(
         read_samples(path)
 
 
-def test_a_member_that_is_too_large_is_not_unpacked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_member_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample beyond the limit is a fault of its own."""
     monkeypatch.setattr(foreign, "LARGEST_MEMBER", 350)
     path = tmp_path / "log.eval"

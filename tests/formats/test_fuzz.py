@@ -265,9 +265,7 @@ def other_contents(tmp_path: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_damaged_file_is_a_message_or_faulty_rows(
-    tmp_path: Path, name: str, other_contents: list[bytes]
-) -> None:
+def test_a_damaged_file_is_told(tmp_path: Path, name: str, other_contents: list[bytes]) -> None:
     """No exception but the package's own, whatever happened to the file."""
     path = WRITERS[name](tmp_path)
     whole = path.read_bytes()

@@ -358,9 +358,7 @@ def _agreement(flags: Any) -> str:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_public_layout_is_read_right_or_refused(
-    gradeschool: Command, tmp_path: Path, name: str
-) -> None:
+def test_a_layout_is_read_right_or_refused(gradeschool: Command, tmp_path: Path, name: str) -> None:
     build, options, expected, words = FILES[name]
     figure, err = shown(gradeschool, jsonl(tmp_path / "results.jsonl", rows(build)), options)
     if not expected.endswith("|"):
@@ -412,9 +410,7 @@ def test_what_is_no_table_is_refused(
     assert (ended.status, words in ended.err) == (2, True)
 
 
-def test_trailing_commas_and_long_names_in_csv_are_nothing(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_trailing_commas_and_long_names_in_csv(gradeschool: Command, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     lines = [f'"{q(n)}",{text(n)[-20:]!r},,' for n in range(3)]
     path.write_text("\n".join(["question,response,,", *lines]))

@@ -187,9 +187,7 @@ def test_runs_samples_models_and_finishes(tmp_path: Path) -> None:
           for error in ("timeout", {"code": 5}, True)),
     ],
 )  # fmt: skip
-def test_a_bad_row_says_what_is_wrong(
-    tmp_path: Path, row: object, fault: str, is_error: bool
-) -> None:
+def test_a_bad_row_is_explained(tmp_path: Path, row: object, fault: str, is_error: bool) -> None:
     good = {"index": 0, "completion": "good"}
     samples = read(tmp_path, good, row, good)
     assert texts(samples) == ["good", "", "good"]

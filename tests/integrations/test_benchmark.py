@@ -29,9 +29,7 @@ def test_get_task_ids_are_zero_padded_indices(benchmark: GSM8KBenchmark) -> None
     assert ids == [f"{index:04d}" for index in range(1_319)]
 
 
-def test_get_task_holds_question_and_answer(
-    benchmark: GSM8KBenchmark, gsm8k_test: Problems
-) -> None:
+def test_a_task_holds_question_and_answer(benchmark: GSM8KBenchmark, gsm8k_test: Problems) -> None:
     task = benchmark.get_task("0001")
     assert (task.task_id, task.benchmark) == ("0001", "GSM8K")
     assert task.question == task.data["question"] == gsm8k_test[1].question
@@ -39,9 +37,7 @@ def test_get_task_holds_question_and_answer(
 
 
 @pytest.mark.parametrize("task_id", ["1319", "0", "", "abcd"])
-def test_an_unknown_task_is_refused_with_the_ids_there_are(
-    benchmark: GSM8KBenchmark, task_id: str
-) -> None:
+def test_an_unknown_task_is_refused_with_ids(benchmark: GSM8KBenchmark, task_id: str) -> None:
     with pytest.raises(UnknownNameError, match="0000 to 1318"):
         benchmark.evaluate(task_id, "#### 18")
     with pytest.raises(GradeschoolError):
@@ -56,9 +52,7 @@ def test_every_reference_solution_scores_1(benchmark: GSM8KBenchmark, gsm8k_test
     assert scores == [1.0] * 1_319
 
 
-def test_the_golds_with_commas_are_right_with_and_without_them(
-    benchmark: GSM8KBenchmark, gsm8k_test: Problems
-) -> None:
+def test_commas_in_golds_do_not_matter(benchmark: GSM8KBenchmark, gsm8k_test: Problems) -> None:
     for row in COMMA_ROWS:
         gold = gsm8k_test[row].gold
         for written in (gold, gold.replace(",", ""), f"${gold}.00", f"{gold}."):

@@ -159,9 +159,7 @@ def test_scorers_are_named_in_a_list_or_with_commas(
     assert tasks.aime2025(dataset=aime, **chosen).scorer == names
 
 
-def test_aime2025_fetches_the_revision_of_inspect_evals(
-    tasks: Any, aime: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_aime2025_has_its_revision(tasks: Any, aime: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[str]()
 
     def load(name: str) -> object:

@@ -41,9 +41,7 @@ def always(completion, gold):
 """
 
 
-def test_own_scorers_are_the_same_objects_everywhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_scorers_are_the_same_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
     own = importlib.import_module("own")
@@ -216,9 +214,7 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(message: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_notebook_runs_in_an_event_loop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_notebook_runs_in_a_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells run in order, as a kernel runs them: awaited, in a loop, in one namespace."""
     pytest.importorskip("xllamacpp")
     monkeypatch.chdir(tmp_path)
@@ -387,9 +383,7 @@ def test_assert_accuracy_returns_the_scores(assert_accuracy: Callable[..., Score
     assert assert_accuracy(TEXTS, GOLDS, at_least=0.3).correct == 1
 
 
-def test_assert_accuracy_fails_with_figures_and_reasons(
-    assert_accuracy: Callable[..., Scores],
-) -> None:
+def test_assert_accuracy_fails_with_reasons(assert_accuracy: Callable[..., Scores]) -> None:
     with pytest.raises(
         pytest.fail.Exception, match=r"the accuracy is 33.33 %, not 50.00 %"
     ) as caught:

@@ -155,9 +155,7 @@ def test_the_text_of_a_chat_is_its_last_assistant_turn() -> None:
     assert completion_text([3]) is None
 
 
-def test_the_first_gold_that_cannot_be_read_is_logged_once(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_first_unreadable_gold_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     _unreadable.clear()
     assert reward(["#### 1"] * 3, answer=[r"7\pi", r"8\pi", "1"]) == [None, None, 1.0]
     _unreadable.clear()

@@ -153,9 +153,7 @@ def test_nothing_deviates_where_a_plain_text_ends_at_once(words: str, has_chat: 
         assert all("ends its answer" in by_name[name].says for name in needs_words)
 
 
-def test_a_run_stops_before_it_asks_a_server_that_ignores_the_prefix(
-    tmp_path: Path, gradeschool: Command
-) -> None:
+def test_a_server_that_ignores_the_prefix_stops_a_run(tmp_path: Path, gradeschool: Command) -> None:
     citizen, folder = BadCitizen(), tmp_path / "run"
     with serve(serving(citizen.answer)) as url:
         ended = gradeschool("eval", "-m", f"{url}/bad", "-n", 3, "-p", "olmes/gsm8k-zs-cot-r1",

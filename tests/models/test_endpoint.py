@@ -193,9 +193,7 @@ def test_a_server_in_lasting_trouble_is_no_bad_input() -> None:
         ("http://example.org/v1", "", False), ("http://localhost:8080/v1", "k", False),
     ],
 )  # fmt: skip
-def test_a_key_that_goes_unencrypted_to_another_machine_is_known(
-    address: str, key: str, shows: bool
-) -> None:
+def test_a_key_that_goes_out_unencrypted_is_known(address: str, key: str, shows: bool) -> None:
     assert Endpoint(address, "m", key).shows_its_key is shows
 
 

@@ -63,9 +63,7 @@ def test_a_file_that_is_no_model_is_an_error_in_words(body: bytes | None, tmp_pa
         asyncio.run(opened())
 
 
-def test_a_library_that_the_system_lacks_is_named_with_its_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lacking_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The package is installed and cannot be loaded, as in python:3.13-slim."""
     lacking = "libgomp.so.1: cannot open shared object file: No such file or directory"
     (tmp_path / "xllamacpp.py").write_text(f"raise ImportError({lacking!r})")

@@ -77,9 +77,7 @@ def test_an_address_that_is_not_found_may_lack_v1(base: str, said: str) -> None:
         ({"message": {"content": ""}}, (), ENDED_AT_ONCE),
     ],
 )  # fmt: skip
-def test_an_empty_reply_has_its_cause(
-    choice: dict[str, Any], stop: tuple[str, ...], cause: str
-) -> None:
+def test_an_empty_reply_is_told(choice: dict[str, Any], stop: tuple[str, ...], cause: str) -> None:
     body = {"choices": [{"finish_reason": "stop", **choice}], "usage": TOKENS}
     asked = request(0, Prompt(messages=(Message("user", "Q"),)), stop)
     reply = reply_in(object_in(json.dumps(body).encode()), asked)

@@ -95,9 +95,7 @@ def test_a_drawn_token_has_the_probability_of_the_softmax() -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "chat", "prefix"])
-def test_greedy_text_is_that_of_the_served_model(
-    tiny_model: Path, tiny_url: str, form: str
-) -> None:
+def test_greedy_text_is_the_served_models(tiny_model: Path, tiny_url: str, form: str) -> None:
     same_requests = requests(prompts(form), GREEDY if form == "text" else CHAT)
     served = texts(answers(choose_model(tiny_url), same_requests))
     assert len(set(served)) > len(served) / 2

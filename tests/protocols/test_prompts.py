@@ -72,9 +72,7 @@ def test_format_chat_alternates_turns_and_keeps_every_text(
 
 
 @given(st.text(), st.text(), st.text())
-def test_a_template_keeps_every_character_of_a_problem(
-    question: str, reasoning: str, gold: str
-) -> None:
+def test_a_template_keeps_every_character(question: str, reasoning: str, gold: str) -> None:
     template = Template(question="Q: {question}\nA:", answer=" {reasoning} So {gold} {other}.")
     shot = Problem("0", question, gold, f"{reasoning}\n#### {gold}")
     (prompt,) = template([shot], [shot])

@@ -103,9 +103,7 @@ def test_dates_are_utc_or_those_of_the_file(
 
 
 @every_format
-def test_hostile_ids_and_names_stay_below_the_target(
-    gradeschool: Command, tmp_path: Path, name: str
-) -> None:
+def test_hostile_names_stay_in_the_target(gradeschool: Command, tmp_path: Path, name: str) -> None:
     ids = ["../../up", "\ud800", "a/b", "7", ""]
     problems = jsonl(tmp_path / "problems.jsonl", [
         {"id": id, "question": f"What is 1 + {index}?", "answer": str(1 + index)}
@@ -185,9 +183,7 @@ def test_what_cannot_be_exported_is_one_sentence(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_parquet_has_a_row_for_each_sample(
-    gradeschool: Command, answers: Path, tmp_path: Path
-) -> None:
+def test_parquet_has_a_row_per_sample(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     table = parquet.read_table(export(gradeschool, answers, "parquet", tmp_path, *CHOSEN))
     rows = table.to_pylist()
@@ -200,9 +196,7 @@ def test_parquet_has_a_row_for_each_sample(
     assert rows[2]["gradeschool/reader"] == "correct"
 
 
-def test_inspect_has_epochs_scores_and_spans(
-    gradeschool: Command, answers: Path, tmp_path: Path
-) -> None:
+def test_inspect_has_epochs_and_scores(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     fields = members(export(gradeschool, answers, "inspect", tmp_path, *CHOSEN))
     good, failed = fields["samples/0_epoch_1.json"], fields["samples/0_epoch_2.json"]
     assert (good["id"], good["epoch"], good["target"]) == (0, 1, "600")
@@ -225,9 +219,7 @@ def test_inspect_has_epochs_scores_and_spans(
     )
 
 
-def test_inspect_shows_prompts_that_the_key_proves(
-    gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
+def test_inspect_shows_proven_prompts(gradeschool: Command, run: Path, tmp_path: Path) -> None:
     """A row with another key has the question alone; a part of a run is "cancelled"."""
     rows = changed_rows(run, 1, key="0" * 64)
     fields = members(export(gradeschool, run, "inspect", tmp_path))
@@ -257,9 +249,7 @@ def test_tokens_and_reasoning_are_exported(gradeschool: Command, run: Path, tmp_
     assert table[1]["prompt_tokens"] is None
 
 
-def test_lm_eval_has_a_row_for_each_document_and_filter(
-    gradeschool: Command, answers: Path, tmp_path: Path
-) -> None:
+def test_lm_eval_has_rows_by_filter(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     """All samples of a document are in one row; the figure of a run is the mean over documents."""
     results, rows = lm_eval(export(gradeschool, answers, "lm-eval", tmp_path, *CHOSEN))
     assert [(row["doc_id"], row["filter"]) for row in rows] == [
@@ -294,9 +284,7 @@ def test_a_scorer_that_fails_on_a_text_has_no_figure(gradeschool: Command, tmp_p
     assert [(each["value"], each["bounds"]) for each in accuracy.values()] == [(None, [0.5, 1.0])]
 
 
-def test_lm_evals_own_scorers_are_filters_by_their_own_names(
-    gradeschool: Command, tmp_path: Path, data: Path
-) -> None:
+def test_lm_evals_own_scorers_are_filters(gradeschool: Command, tmp_path: Path, data: Path) -> None:
     output = tmp_path / "said.jsonl"
     output.write_text(json.dumps({"index": 0, "model": "m", "completion": "#### 18"}) + "\n")
     request = ("-m", f"recorded/{output}", "-p", "lm-eval/gsm8k", "-n", 1, "-o", tmp_path / "run")

@@ -140,9 +140,7 @@ def test_arrows_say_the_values_of_hostile_tokens(chromium: Any, valued: Path) ->
     page.context.close()
 
 
-def test_the_explorer_shows_values_until_they_are_switched_off(
-    open_page: Open, valued: Path
-) -> None:
+def test_the_explorer_shows_values_until_switched_off(open_page: Open, valued: Path) -> None:
     opened = open_page(valued / "page.html")
     page = opened.page
     for index, text in enumerate(HOSTILE):

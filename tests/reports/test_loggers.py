@@ -89,9 +89,7 @@ def test_a_failing_logger_does_not_fail_the_run(
     assert logged[0].results["n"] == read("results.json")["n"] == 6
 
 
-def test_a_logger_without_its_package_is_refused_first(
-    gradeschool: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_logger_is_refused(gradeschool: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "mlflow", None)
     result = gradeschool(*EVAL, "--log", "mlflow")

@@ -89,9 +89,7 @@ def test_the_page_says_what_was_measured(
     assert "changed            max tokens 60 (the protocol: 1024)" in shown
 
 
-def test_the_page_holds_each_prompt_as_it_was_sent(
-    gradeschool: Command, changed_run: Path, tmp_path: Path
-) -> None:
+def test_the_page_has_each_prompt(gradeschool: Command, changed_run: Path, tmp_path: Path) -> None:
     data = blocks(report(gradeschool, tmp_path / "page.html", changed_run))
     problems = data["data"]["problems"]
     prompts = data["prompts-0"]
@@ -129,9 +127,7 @@ ADVICE = {
 @pytest.mark.parametrize(
     ("limit", "longest", "server"), [(1024, 12, True), (1024, 1020, False), (None, 12, False)]
 )
-def test_a_lower_limit_of_the_server_is_named(
-    limit: int | None, longest: int, server: bool
-) -> None:
+def test_a_lower_limit_of_a_server_is_named(limit: int | None, longest: int, server: bool) -> None:
     manifest = {"protocol": {"name": "zero-shot/chat"}, "decoding": {"max_tokens": limit}}
     answers = [Completion("k", "p", 0, "so", Finish.LENGTH, Usage(None, longest))]
     advice = truncation_advice(manifest, Forms(100, 0, 20, 0, 0), cut_by_server(manifest, answers))

@@ -37,9 +37,7 @@ def ended(display: EvaluationDisplay, run: Any, right: bool | None) -> None:
     display.show(run, "")
 
 
-def test_plain_lines_come_at_the_start_every_ten_seconds_and_at_the_end(
-    clock: list[float], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_plain_lines_are_timed(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
     budget = Budget(Price(0.4, 1.6), 5.0, [], {})
     budget.cost = 1.25
     damaged = SimpleNamespace(damaged="1 row is damaged (row 3)")
@@ -90,9 +88,7 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
     assert "stopping: waiting for 4 in flight" in shown
 
 
-def test_scoring_shows_lines_every_ten_seconds_and_at_the_end(
-    clock: list[float], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scoring_shows_a_few_lines(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressDisplay() as display:
         for scored in range(3, 13, 3):
             clock[0] += 6

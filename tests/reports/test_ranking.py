@@ -61,9 +61,7 @@ def test_the_json_of_a_ranking_holds_what_is_shown() -> None:
 
 
 @pytest.mark.official
-def test_rank_reads_the_published_solutions(
-    data: Path, gradeschool: Command, tmp_path: Path
-) -> None:
+def test_rank_reads_published_solutions(data: Path, gradeschool: Command, tmp_path: Path) -> None:
     """6B verification has 515 of 1,319 right, 6B fine-tuning 286 (shared specification)."""
     from gradeschool.scoring.candidates import read_candidates
 

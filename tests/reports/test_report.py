@@ -87,9 +87,7 @@ def test_a_run_folder_fills_the_page(gradeschool: Command, run: Path, tmp_path: 
     }  # fmt: skip
 
 
-def test_the_policy_allows_the_one_script_and_style(
-    gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
+def test_the_policy_allows_one_script(gradeschool: Command, run: Path, tmp_path: Path) -> None:
     page = report(gradeschool, tmp_path / "page.html", run)
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy is not None
@@ -105,9 +103,7 @@ def test_the_policy_allows_the_one_script_and_style(
         assert not any(name.startswith("on") for name in attributes)
 
 
-def test_the_blocks_hold_every_completion_and_verdict(
-    gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
+def test_blocks_hold_texts_and_verdicts(gradeschool: Command, run: Path, tmp_path: Path) -> None:
     stored = run / "completions.jsonl"
     rows = [json.loads(line) for line in stored.read_text().splitlines()]
     rows[1] |= {"reasoning": "I think"}
@@ -163,9 +159,7 @@ def test_an_incomplete_or_changed_run_says_so(
     assert "2 of 48 samples are missing; repeat the run" in path.read_text(encoding="utf-8")
 
 
-def test_several_samples_have_a_curve_and_a_mean_over_problems(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_several_samples_have_a_curve_and_a_mean(gradeschool: Command, tmp_path: Path) -> None:
     rows = [{"index": 0, "sample": sample, "completion": "#### 600"} for sample in range(4)]
     rows += [{"index": index, "completion": "#### 1"} for index in range(1, 9)]
     answers = jsonl(tmp_path / "a.jsonl", rows)
@@ -195,9 +189,7 @@ def test_the_files_own_flags_are_compared() -> None:
     assert "the file's own flags: 1 of 3 agree" in markdown([judged], scorers.scorers)
 
 
-def test_rates_are_of_the_texts_and_errors_of_all_samples(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_rates_are_of_texts_errors_of_samples(gradeschool: Command, tmp_path: Path) -> None:
     """One truncated text, one failed sample, two rows of unknown problems."""
     rows = [
         {"index": 0, "completion": "It is", "finish_reason": "length"},
@@ -220,9 +212,7 @@ def test_rates_are_of_the_texts_and_errors_of_all_samples(
     assert ", 3 errors left out" in shown(path.read_text())
 
 
-def test_tokens_and_finish_reasons_are_shown(
-    gradeschool: Command, run: Path, tmp_path: Path
-) -> None:
+def test_tokens_and_endings_are_shown(gradeschool: Command, run: Path, tmp_path: Path) -> None:
     path = run / "completions.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     for index, row in enumerate(rows):
@@ -279,9 +269,7 @@ def test_markdown_is_a_table_of_runs(gradeschool: Command, answers: Path, tmp_pa
     assert "<p>The runs are not compared: the runs judge different problems: 2 only in" in html
 
 
-def test_what_is_said_of_a_file_stands_with_its_figures(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_remarks_on_a_file_stand_with_its_figures(gradeschool: Command, tmp_path: Path) -> None:
     said = "12 of 12 texts of 'cut' end at exactly 80 characters, which looks cut; score the whole"
     path = jsonl(tmp_path / "cut.jsonl", (
         {"question": f"What is {n} + {n}?", "gold": str(2 * n),

@@ -10,9 +10,7 @@ from tests.support.command import Command
 from tests.support.files import jsonl
 
 
-def test_the_table_of_one_run_has_all_counts_and_the_gap(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_a_table_of_one_run_has_counts_and_gap(gradeschool: Command, tmp_path: Path) -> None:
     path = answers(tmp_path)
     result = gradeschool("score", path, *SAMPLE, *SCORERS)
     assert result.status == 0
@@ -42,9 +40,7 @@ def test_the_command_under_the_table_explains(gradeschool: Command, tmp_path: Pa
     assert "differ on 3 of 5 completions" in explained.out
 
 
-def test_a_scorer_without_answers_does_not_count_for_the_gap(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_a_scorer_without_answers_makes_no_gap(gradeschool: Command, tmp_path: Path) -> None:
     """A scorer without answers is 100 points from all others, and the table shows that already."""
     path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "5, so 600"}] * 2)
     names = ("openai/2021", "lm-eval/gsm8k/flexible-extract", "multi-pattern")
@@ -95,9 +91,7 @@ def test_scorers_that_agree_share_a_line(gradeschool: Command, tmp_path: Path) -
     assert all(name in every for name in USUAL)
 
 
-def test_a_narrow_table_folds_names_and_keeps_figures_whole(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_a_narrow_table_folds_names_not_figures(gradeschool: Command, tmp_path: Path) -> None:
     result = gradeschool("score", answers(tmp_path), *SAMPLE, *SCORERS, columns=80)
     assert "lm-eval/gsm8k/" in result.out
     assert "\n   flexible-extract" in result.out

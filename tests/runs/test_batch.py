@@ -67,9 +67,7 @@ def test_a_run_is_submitted_waited_for_and_scored(
     assert KEY not in everything + stderr
 
 
-def test_a_question_that_is_there_twice_is_one_request(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_a_question_given_twice_is_one_request(gradeschool: Command, tmp_path: Path) -> None:
     """The server refuses a file in which an id is there twice."""
     rows = [{"question": f"What is {n} + 0?", "answer": str(n)} for n in (1, 2, 1)]
     with batch_server(right) as server:
@@ -79,9 +77,7 @@ def test_a_question_that_is_there_twice_is_one_request(
     assert len(server.submitted) == len(set(server.submitted)) == 2
 
 
-def test_requests_that_fail_or_expire_are_asked_for_again_by_the_next_session(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
+def test_failed_requests_are_resent(gradeschool: Command, problems: Path, tmp_path: Path) -> None:
     healed = False
 
     def result(question: str, id: str) -> Result | None:
@@ -101,9 +97,7 @@ def test_requests_that_fail_or_expire_are_asked_for_again_by_the_next_session(
     assert len(server.submitted) == PROBLEMS + 2
 
 
-def test_requests_of_an_open_batch_are_not_sent_without_it(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
+def test_open_batches_need_the_option(gradeschool: Command, problems: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with batch_server(right) as server:
         evaluated(gradeschool, server.url, problems, folder, "-n", 3)
@@ -113,9 +107,7 @@ def test_requests_of_an_open_batch_are_not_sent_without_it(
     assert "has an open batch (batch-7.jsonl); collect it with --batch" in result.err
 
 
-def test_a_batch_that_was_created_without_an_answer_is_found_and_not_paid_twice(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
+def test_a_lost_batch_is_found_again(gradeschool: Command, problems: Path, tmp_path: Path) -> None:
     with batch_server(right) as server:
         server.lose = True
         status, stderr, _ = evaluated(gradeschool, server.url, problems, tmp_path / "run")
@@ -165,9 +157,7 @@ def test_a_session_that_dies_is_followed_by_one_that_collects_and_pays_nothing_t
     assert len((folder / "completions.jsonl").read_bytes().splitlines()) == PROBLEMS
 
 
-def test_the_first_of_several_results_for_an_id_counts(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
+def test_the_first_result_counts(gradeschool: Command, problems: Path, tmp_path: Path) -> None:
     with batch_server(right) as server:
         end = server.end
 
@@ -201,9 +191,7 @@ def test_a_result_has_the_checks_of_a_live_reply(
     assert (status, fields["errors"]) == (3, {cause: PROBLEMS})
 
 
-def test_a_batch_that_is_refused_stops_the_run_with_the_servers_reason(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
+def test_a_refused_batch_is_told(gradeschool: Command, problems: Path, tmp_path: Path) -> None:
     with batch_server() as server:
         server.refuse = "the enqueued token limit is reached"
         status, stderr, _ = evaluated(gradeschool, server.url, problems, tmp_path / "run")

@@ -96,9 +96,7 @@ def rows_so_far(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_ctrl_c_stores_what_is_in_flight_exits_130_and_leaves_a_resumable_run(
-    llama_url: str, problems: Path, tmp_path: Path
-) -> None:
+def test_ctrl_c_stores_what_is_in_flight(llama_url: str, problems: Path, tmp_path: Path) -> None:
     log, folder = tmp_path / "log", tmp_path / "run"
     with counting_proxy(llama_url, log, delay=0.05) as url:
         arguments = ["-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
@@ -281,9 +279,7 @@ def test_a_judge_reads_only_what_no_rule_reads(gradeschool: Command, tmp_path: P
     assert len(gradeschool("runs", "list", tmp_path, "--json").json()) == 1
 
 
-def test_the_replies_of_a_judge_are_found_in_a_folder_of_its_name(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_a_judges_replies_are_in_a_folder_of_its_name(gradeschool: Command, tmp_path: Path) -> None:
     """The folders of earlier runs are called so; under another name, all is paid for again."""
     judge, app = Judge(), web.Application()
     app.router.add_post("/v1/chat/completions", judge.chat)
@@ -296,9 +292,7 @@ def test_the_replies_of_a_judge_are_found_in_a_folder_of_its_name(
     assert (tmp_path / "run/judge-own-wise-7b/completions.jsonl").exists()
 
 
-def test_own_thinking_marks_hide_an_answer_from_the_choice(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_own_thinking_marks_hide_an_answer(gradeschool: Command, tmp_path: Path) -> None:
     """What only thinking says is no answer: the judge is asked, and the estimate counts it."""
     texts = ["<plan>The answer is 7.</plan>Hm, pens.", "<plan>It is 8.</plan>The answer is 7."]
     (tmp_path / "prices.json").write_text('{"wise": [1000000, 1000000], "recorded-texts": [0, 0]}')

@@ -63,9 +63,7 @@ def test_the_documentation_names_every_fault_and_its_cause() -> None:
 
 
 @pytest.mark.parametrize("name", named(Effect.RETRIED))
-def test_a_fault_that_passes_costs_one_more_request_and_no_sample(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_fault_that_passes_costs_one_request_and_no_sample(name: str, tmp_path: Path) -> None:
     def choose(request: ReceivedRequest) -> Behaviour | None:
         failing = VICTIM in request.question and request.repeats == 0
         return FAULTS[name].behaviour if failing else bad.truth
@@ -114,9 +112,7 @@ def test_every_answer_is_stored_for_its_own_problem(name: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", named(Effect.STOPPED))
-def test_what_no_request_escapes_stops_the_run_at_once_and_in_words(
-    name: str, tmp_path: Path
-) -> None:
+def test_what_every_request_meets_stops_the_run_at_once(name: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
     with fault_server(lambda request: fault.behaviour if request.number > 3 else None) as server:
         ended = evaluate_at(server.url, tmp_path / "run", problems=100, connections=1, key=KEY)
@@ -127,9 +123,7 @@ def test_what_no_request_escapes_stops_the_run_at_once_and_in_words(
 
 
 @pytest.mark.parametrize("behaviour", [bad.status(400), bad.status(500), bad.reset])
-def test_a_server_that_fails_everything_is_given_up_and_what_it_said_is_shown(
-    behaviour: Behaviour, tmp_path: Path
-) -> None:
+def test_a_server_that_fails_everything_is_given_up(behaviour: Behaviour, tmp_path: Path) -> None:
     with fault_server(lambda request: behaviour if request.number > 5 else None) as server:
         ended = evaluate_at(server.url, tmp_path / "run", problems=200)
     assert ended.fatal is not None
@@ -160,9 +154,7 @@ def test_a_storm_of_429_halves_the_pace_and_the_servers_wish_is_kept(tmp_path: P
     assert len(server.requests) <= 120 + 16
 
 
-def test_the_retries_of_a_run_have_a_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_retries_of_a_run_have_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(send, "LEAST_RETRIES", 3)
     flaky = {f"What is {n} + 0?" for n in range(10)}
 
@@ -216,9 +208,7 @@ def test_https_where_a_server_speaks_http_is_a_clear_error(tmp_path: Path) -> No
     assert "Traceback" not in result.err
 
 
-def test_the_environments_proxy_is_used_and_one_of_another_kind_is_a_clear_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environments_proxy_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with fault_server() as proxy:
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
         ended = evaluate_at("http://192.0.2.7/v1", tmp_path / "run", problems=3)
@@ -238,9 +228,7 @@ def test_the_environments_proxy_is_used_and_one_of_another_kind_is_a_clear_error
 # Options of the model, and what the terminal cannot take
 
 
-def test_options_are_sent_and_shown_and_headers_stay_secret(
-    tmp_path: Path, gradeschool: Command
-) -> None:
+def test_options_are_shown_and_headers_secret(tmp_path: Path, gradeschool: Command) -> None:
     problems, folder = write_sums(tmp_path / "problems.jsonl", 3), tmp_path / "run"
     options = ("--thinking", "off", "--reasoning-effort", "low", "--extra-body", '{"top_k": 20}',
                "--header", f"X-Key={KEY}", "--stop", "END", "--top-p", 0.9)  # fmt: skip
@@ -302,9 +290,7 @@ def test_empty_answers_are_said_with_what_mends_them(tmp_path: Path, gradeschool
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_at_random_nothing_is_mis_scored_misplaced_lost_or_requested_again(
-    seed: int, tmp_path: Path
-) -> None:
+def test_at_random_nothing_is_lost_mixed_up_or_asked_twice(seed: int, tmp_path: Path) -> None:
     """`python benchmarks/faults.py` does the same a thousand times."""
     faulty = FaultyRun(tmp_path / "run", seed, problems=12)
     faulty.play()

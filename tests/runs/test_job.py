@@ -107,9 +107,7 @@ def test_own_protocols_and_changes_are_in_run_json_and_made_again(tmp_path: Path
         prepare(job(shots="absent.jsonl"))
 
 
-def test_examples_that_cannot_be_had_come_with_the_way_out(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_absent_examples_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def load(name: str) -> Dataset:
         if name == "gsm8k:train":
             raise DataError("cannot fetch it")

@@ -80,9 +80,7 @@ def finished(server: FaultServer, folder: Path, problems: Path) -> None:
 
 
 @pytest.mark.slow
-def test_random_kills_lose_nothing_that_was_stored_and_ask_for_none_of_it_again(
-    server: FaultServer, problems: Path, tmp_path: Path
-) -> None:
+def test_random_kills_lose_nothing(server: FaultServer, problems: Path, tmp_path: Path) -> None:
     """GRADESCHOOL_KILLS=200 for the long form."""
     rng = random.Random(5)
     folder = tmp_path / "run"
@@ -167,9 +165,7 @@ main()
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
-    number: signal.Signals, problems: Path, tmp_path: Path
-) -> None:
+def test_two_signals_end_a_run(number: signal.Signals, problems: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with fault_server(lambda request: hang if request.number > 20 else None) as server:
         process = subprocess.Popen(
@@ -190,9 +186,7 @@ def test_two_signals_end_a_run_at_once_and_keep_what_is_stored(
     assert len(numbers(folder)) == 20
 
 
-def test_a_folder_that_is_removed_while_it_is_written_to_is_a_clear_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_removed_in_use_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_run, "SYNC_SECONDS", 0.02)
     folder = tmp_path / "run"
 

@@ -110,9 +110,7 @@ def test_an_error_of_the_recorder_ends_the_run_as_itself() -> None:
         asyncio.run(dispatcher.send_all([request(number) for number in range(9)]))
 
 
-def test_the_wait_is_the_servers_wish_or_doubles_up_to_a_limit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_wait_is_the_servers_wish_or_doubles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "FIRST_WAIT", 0.5)
     assert 7.5 <= wait_before(1, 7.5) <= 7.5 * 1.1
     for tries in range(1, 30):
@@ -256,9 +254,7 @@ def problems(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_run_stops_at_its_cost_and_goes_on_with_more(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
+def test_a_run_stops_at_its_cost(gradeschool: Command, problems: Path, tmp_path: Path) -> None:
     """Each request is 10 tokens in and 5 out: a dollar, at 0 and 200,000 a million."""
     arguments = ("-d", problems, "-o", tmp_path / "run", "--price", "0/200000", "--connections", 4)
     with fault_server(delay=0.002) as server:
@@ -277,9 +273,7 @@ def test_a_run_stops_at_its_cost_and_goes_on_with_more(
 
 
 @pytest.mark.slow
-def test_a_cost_that_ends_at_a_look_of_until_stops_the_run(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_a_cost_at_a_look_of_until_stops_the_run(gradeschool: Command, tmp_path: Path) -> None:
     arguments = ("-d", "fresh:1", "-n", 300, "-o", tmp_path / "run", "--price", "0/200000")
     with fault_server() as server:
         shown = gradeschool("eval", "-m", f"{server.url}/m", *arguments, "--connections", 4,
@@ -288,9 +282,7 @@ def test_a_cost_that_ends_at_a_look_of_until_stops_the_run(
     assert "200 samples were not requested, because of --max-cost" in shown.err
 
 
-def test_a_dry_run_asks_nothing_and_tells_what_is_missing(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
+def test_a_dry_run_asks_nothing(gradeschool: Command, problems: Path, tmp_path: Path) -> None:
     arguments = ("-d", problems, "-o", tmp_path / "run", "--price", "1/2")
     with fault_server() as server:
         url = f"{server.url}/m"

@@ -28,9 +28,7 @@ def stored(folder: Path, *completions: Completion) -> None:
 
 
 @given(text=st.text(), reasoning=st.text(), error=st.text(), sample=st.integers(0, 10**6))
-def test_every_completion_survives_the_way_to_disk_and_back(
-    text: str, reasoning: str, error: str, sample: int
-) -> None:
+def test_every_completion_comes_back(text: str, reasoning: str, error: str, sample: int) -> None:
     item = Completion("k", "7", sample, text, Finish.LENGTH, Usage(3, None), "m", reasoning, error)
     fields = json.loads(to_line(item, "Q?"))
     assert from_fields(fields) == item

@@ -26,9 +26,7 @@ BALLOTS = st.lists(
 
 
 @given(n=st.integers(1, 9), correct=st.integers(0, 9), k=st.integers(1, 9))
-def test_pass_at_k_is_the_share_of_all_draws_that_hold_a_right_one(
-    n: int, correct: int, k: int
-) -> None:
+def test_pass_at_k_is_the_share_of_draws_with_a_right_one(n: int, correct: int, k: int) -> None:
     if correct > n or k > n:
         with pytest.raises(InputError, match="is not defined"):
             pass_at_k(n, correct, k)
@@ -38,18 +36,14 @@ def test_pass_at_k_is_the_share_of_all_draws_that_hold_a_right_one(
 
 
 @given(BALLOTS)
-def test_a_vote_is_that_of_majority_vote_and_right_where_its_answer_is(
-    ballots: list[Ballot],
-) -> None:
+def test_a_vote_is_that_of_majority_vote(ballots: list[Ballot]) -> None:
     won = vote(ballots)
     assert won.answer == majority_vote([ballot.answer for ballot in ballots])
     assert won.correct == (won.answer == "1")
 
 
 @given(st.dictionaries(st.text(max_size=2), BALLOTS, min_size=1, max_size=5))
-def test_a_curve_is_between_0_and_1_and_pass_grows_with_k(
-    ballots: dict[str, list[Ballot]],
-) -> None:
+def test_a_curve_is_a_share_and_pass_grows_with_k(ballots: dict[str, list[Ballot]]) -> None:
     same = {name: (cast * 12)[:12] for name, cast in ballots.items()}
     points = curve(same)
     assert [point.k for point in points] == [1, 2, 4, 8, 12]

@@ -45,9 +45,7 @@ VERDICTS = [
 
 
 @pytest.mark.parametrize(("scorer", "text", "gold", "expected"), VERDICTS)
-def test_what_a_verdict_is_put_down_to(
-    scorer: str, text: str, gold: str, expected: str | None
-) -> None:
+def test_the_cause_of_a_verdict(scorer: str, text: str, gold: str, expected: str | None) -> None:
     problem = Problem.from_gold(gold)
     cause = explain_verdict(
         read_text(text, problem, None, {}), get_scorer(scorer).judge(text, problem)
@@ -60,9 +58,7 @@ def test_what_a_verdict_is_put_down_to(
     st.sampled_from(["18", "-10", "1,250", "0"]),
     st.sampled_from(["openai/2021", FLEXIBLE, OLMES, OLD_INSPECT, READER, "multi-pattern"]),
 )
-def test_there_is_a_cause_exactly_where_a_scorer_or_the_text_is_not_right(
-    text: str, gold: str, name: str
-) -> None:
+def test_a_cause_is_there_exactly_where_one_is_not_right(text: str, gold: str, name: str) -> None:
     problem = Problem.from_gold(gold)
     sample_view, verdict = read_text(text, problem, None, {}), get_scorer(name).judge(text, problem)
     cause, right = explain_verdict(sample_view, verdict), is_right(sample_view.reading, gold)
@@ -76,9 +72,7 @@ def test_there_is_a_cause_exactly_where_a_scorer_or_the_text_is_not_right(
         assert cause.side is sides[verdict.correct, right]
 
 
-def test_a_text_that_gives_the_other_gold_suspects_the_label(
-    gsm8k_test: Sequence[Problem],
-) -> None:
+def test_a_text_with_the_other_gold_suspects_the_label(gsm8k_test: Sequence[Problem]) -> None:
     changes = platinum_changes(gsm8k_test, "gsm8k")
     texts = {"288": "#### 4", "4": "#### 1", "0": "#### 1"}
     causes = {}
@@ -109,9 +103,7 @@ def run_of_four(tmp_path: Path) -> Path:
     return jsonl(tmp_path / "four.jsonl", rows)
 
 
-def test_explain_takes_the_reader_where_no_scorer_is_given(
-    gradeschool: Command, run_of_four: Path
-) -> None:
+def test_explain_takes_the_reader_by_default(gradeschool: Command, run_of_four: Path) -> None:
     result = gradeschool("explain", run_of_four, *SAMPLE)
     first, second, third, *_ = result.out.splitlines()
     assert first == "gradeschool/reader: 2 of 4 correct (50.00 %)"
@@ -177,18 +169,14 @@ def test_scores_under_platinum_are_those_of_its_own_problems(
 
 
 @pytest.mark.official
-def test_a_text_with_platinums_gold_is_a_suspected_label(
-    gradeschool: Command, data: Path, tmp_path: Path
-) -> None:
+def test_platinums_gold_suspects_a_label(gradeschool: Command, data: Path, tmp_path: Path) -> None:
     rows = [{"index": 4, "completion": "1"}, {"index": 288, "completion": "4"}]
     path = jsonl(tmp_path / "a.jsonl", rows)
     plain = gradeschool("explain", path, "-d", "gsm8k", "--json").json()
     assert (plain["correct"], plain["causes"]) == (0, {"suspected label": 1, "wrong value": 1})
 
 
-def test_platinum_is_for_the_official_test_split_alone(
-    gradeschool: Command, run_of_four: Path
-) -> None:
+def test_platinum_is_for_the_official_split_only(gradeschool: Command, run_of_four: Path) -> None:
     result = gradeschool("score", run_of_four, *SAMPLE, "--labels", "platinum")
     assert result.status == 2
     assert (
@@ -199,9 +187,7 @@ def test_platinum_is_for_the_official_test_split_alone(
 
 # A headline scorer that looks for a marker, and one that reads as people do.
 @pytest.mark.parametrize("protocol", ["openai/2021", "zero-shot/chat"])
-def test_explain_and_page_count_the_same_causes(
-    gradeschool: Command, tmp_path: Path, protocol: str
-) -> None:
+def test_explain_and_page_count_alike(gradeschool: Command, tmp_path: Path, protocol: str) -> None:
     folder, page = tmp_path / "run", tmp_path / "page.html"
     model = "recorded/sample#handwritten/run-on"
     gradeschool("eval", "-m", model, "-d", "sample", "-p", protocol, "-o", folder)

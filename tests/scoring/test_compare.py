@@ -122,9 +122,7 @@ def test_200_equal_builds_fail_the_gate_at_the_stated_rate() -> None:
     assert found >= 45
 
 
-def test_one_id_for_two_problems_is_refused(
-    gradeschool: Command, dataset: Path, tmp_path: Path
-) -> None:
+def test_one_id_of_two_is_refused(gradeschool: Command, dataset: Path, tmp_path: Path) -> None:
     """Runs that carry different problems of their own under one id are not paired."""
     from gradeschool.errors import InputError
 

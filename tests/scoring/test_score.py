@@ -87,9 +87,7 @@ def test_a_process_that_dies_is_one_error(real: Path, monkeypatch: pytest.Monkey
         scores(real, jobs=2)
 
 
-def test_without_semaphores_one_process_is_advised(
-    real: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_semaphores_jobs_1_is_told(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*options: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -256,9 +254,7 @@ def test_uneven_samples_and_two_golds_are_said(gradeschool: Command, tmp_path: P
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_files_with_own_golds_under_the_same_numbers(
-    gradeschool: Command, tmp_path: Path, jobs: int
-) -> None:
+def test_files_of_own_golds_and_equal_ids(gradeschool: Command, tmp_path: Path, jobs: int) -> None:
     for name, off in (("a", 0), ("b", 1)):
         rows = [{"response": f"#### {n * 7}", "gold": str(n * 7 + off)} for n in range(2000, 2012)]
         jsonl(tmp_path / f"{name}.jsonl", rows)

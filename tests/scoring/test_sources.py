@@ -99,9 +99,7 @@ def test_a_pipe_is_read_to_its_end(
     assert correct(whole) == {"low": 3 * SAMPLES, "high": 5 * SAMPLES}
 
 
-def test_a_name_is_parted_where_a_file_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_is_split_where_a_file_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("plain", "a#b", "t#1.parquet"):
         (tmp_path / name).touch()
@@ -165,9 +163,7 @@ def test_every_verb_reads_a_table_in_several_files(
         assert result.status == 0, (command, result.err)
 
 
-def test_a_folder_with_tables_of_several_kinds_is_refused(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_a_folder_of_several_kinds_is_refused(gradeschool: Command, tmp_path: Path) -> None:
     """Only the Parquet files would be read, the others lost without a word."""
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     (tmp_path / "b.jsonl").write_text('{"id": 0, "output": "1"}\n')
@@ -188,9 +184,7 @@ def run(gradeschool: Command, tmp_path: Path) -> Path:
     return folder
 
 
-def test_failures_stored_as_texts_are_named_by_eval_and_score(
-    gradeschool: Command, tmp_path: Path
-) -> None:
+def test_failures_stored_as_texts_are_named(gradeschool: Command, tmp_path: Path) -> None:
     """A proxy that answers each request with a sentence of its own is no model without answers."""
     texts = ["[upstream failed, please retry]" if n % 3 else "#### 5" for n in range(24)]
     recorded = jsonl(tmp_path / "r.jsonl", [{"index": n, "completion": text}
@@ -273,9 +267,7 @@ def test_samples_of_a_run_folder_come_by_their_numbers(
     assert [sample.text for sample in loaded.samples[:3]] == ["#### 0", "#### 1", "#### 2"]
 
 
-def test_a_dataset_that_changed_after_the_run_is_refused(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
+def test_a_changed_dataset_is_refused(gradeschool: Command, problems: Path, tmp_path: Path) -> None:
     rows = [{"question": f"What is {n} + 0?", "completion": f"#### {n}"} for n in range(PROBLEMS)]
     model, run = f"recorded/{jsonl(tmp_path / 'texts.jsonl', rows)}", tmp_path / "run"
     gradeschool("eval", "-m", model, "-d", problems, "-o", run, "--quiet")

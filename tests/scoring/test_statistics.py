@@ -136,9 +136,7 @@ def test_the_bootstrap_repeats_itself_and_is_near_the_textbook() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=4, max_size=60))
-def test_a_score_interval_excludes_zero_where_the_test_rejects(
-    rights: list[tuple[int, int]],
-) -> None:
+def test_an_interval_excludes_zero_where_the_test_rejects(rights: list[tuple[int, int]]) -> None:
     """Its limit is p 0.05 of the sign-flip test in its normal form; it has a width."""
     pairs = [ProblemPair(a, 6, b, 6) for a, b in rights]
     if not any(pair.difference for pair in pairs):

@@ -123,9 +123,7 @@ def test_dropout_in_an_unknown_architecture_is_refused() -> None:
         set_dropout(architecture("bloom"), 0.2)
 
 
-def test_a_gguf_file_is_a_model_to_begin_from(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_gguf_file_begins_a_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     skip_without(("accelerate", "gguf"), "reading GGUF by transformers")
     folder = model_folder(tmp_path / "model")
     write_gguf(folder, tmp_path / "model.gguf")

@@ -162,9 +162,7 @@ def test_the_command_labels_a_run(tmp_path: Path, gradeschool: Command) -> None:
     assert gradeschool("data", "label-steps", samples, "-d", "sample").status == 2
 
 
-def test_roll_outs_label_the_step_that_none_continues_rightly(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_roll_outs_label_the_step_that_none_mends(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model goes on rightly only while the text has no 9."""
 
     class Continuing:

@@ -47,9 +47,7 @@ def saved(kind: str, tokenizer: Any, folder: Path, **config: Any) -> Any:
 
 
 @pytest.mark.parametrize("with_space", [False, True])
-def test_a_token_classifier_is_read_as_trl_trains_it(
-    tokenizer: Any, with_space: bool, tmp_path: Path
-) -> None:
+def test_a_token_classifier_reads_as_trls(tokenizer: Any, with_space: bool, tmp_path: Path) -> None:
     from tokenizers.normalizers import Prepend
 
     if with_space:  # as SentencePiece: a line break alone is two tokens

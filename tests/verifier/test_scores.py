@@ -102,9 +102,7 @@ def test_a_reward_model_scores_lines() -> None:
 
 
 @pytest.mark.slow
-def test_a_language_model_scores_by_its_log_probability(
-    tmp_path: Path, gradeschool: Command
-) -> None:
+def test_a_language_model_scores_by_log_probability(tmp_path: Path, gradeschool: Command) -> None:
     skip_without(NEEDS, "the built-in model")
     scorer = load_scorer(None, "tiny")
     assert isinstance(scorer.verifier, TokenReader)

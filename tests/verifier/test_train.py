@@ -55,9 +55,7 @@ def losses(output: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (output / "losses.jsonl").read_text().splitlines()]
 
 
-def test_finetune_learns_and_is_not_repeated(
-    folder: Path, tmp_path: Path, gradeschool: Command
-) -> None:
+def test_finetune_learns_and_runs_once(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     words = ("verifier", "finetune", "-m", "new:0.05M", "-d", folder / "sums.jsonl", "-o",
              tmp_path / "model", "--epochs", 6, "--vocabulary", 300, *SMALL)  # fmt: skip
     ended = gradeschool(*words, "--json")
@@ -87,9 +85,7 @@ def test_a_killed_training_goes_on_from_its_checkpoint(folder: Path, tmp_path: P
     assert losses(tmp_path / "v")[-1]["update"] == 60
 
 
-def test_a_model_learns_to_answer_without_steps(
-    folder: Path, tmp_path: Path, gradeschool: Command
-) -> None:
+def test_a_model_answers_without_steps(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     problems, model, run = folder / "sums.jsonl", tmp_path / "direct", tmp_path / "run"
     for words in (
         ("finetune", "-m", folder / "generator", "-d", problems, "-o", model, "--loss-on", "answer",
@@ -129,9 +125,7 @@ def test_a_verifier_learns_which_solutions_are_right(
     assert settings["chat"] == ("--chat" in options)
 
 
-def test_dev_keeps_the_best_weights_and_stops_early(
-    folder: Path, tmp_path: Path, gradeschool: Command
-) -> None:
+def test_dev_keeps_the_best_and_stops(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     output = tmp_path / "verifier"
     words = train_words(folder, output, "--epochs", 100, "--dev", folder / "dev.jsonl")  # fmt: skip
     ended = gradeschool(*words, "--json")
@@ -173,9 +167,7 @@ def other_generator(folder: Path, target: Path, *, keeps_lines: bool) -> Path:
     return target
 
 
-def test_what_cannot_be_trained_on_is_said_in_a_sentence(
-    folder: Path, tmp_path: Path, gradeschool: Command
-) -> None:
+def test_bad_trainings_are_refused(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     def refused(*words: object) -> str:
         ended = gradeschool(*words)
         assert (ended.status, ended.out, ended.err.count("\n")) == (2, "", 1), ended.err

@@ -122,9 +122,7 @@ def test_no_question_is_in_two_splits(by_split: dict[str, tuple[Problem, ...]]) 
     assert all(len({p.question for p in by_split[split]}) == COUNT for split in SPLITS)
 
 
-def test_held_out_structures_are_in_no_other_split(
-    by_split: dict[str, tuple[Problem, ...]],
-) -> None:
+def test_held_out_structures_are_held_out(by_split: dict[str, tuple[Problem, ...]]) -> None:
     held_out = {p.meta["structure"] for p in by_split["test-structures"]}
     others = {p.meta["structure"] for split in SPLITS if split != "test-structures"
               for p in by_split[split]}  # fmt: skip
