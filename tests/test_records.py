@@ -258,9 +258,8 @@ def test_score_counts_a_vote(gradeschool: Command, sampled: Path) -> None:
 
 
 def test_a_vote_that_cannot_be_counted(gradeschool: Command, sampled: Path) -> None:
-    result = gradeschool("score", sampled, "--scorer", "openai/2021", "--vote", MAJ_64.name)
-    assert result.status == 2
-    assert "counts 64 samples of a problem, but problem '0' has 8" in result.err
+    said = gradeschool.refused("score", sampled, "--scorer", "openai/2021", "--vote", MAJ_64.name)
+    assert "counts 64 samples of a problem, but problem '0' has 8" in said
     result = gradeschool("score", sampled, "--vote", "maj@8")
     assert result.status == 2
     assert result.err.startswith("gradeschool: no vote is called 'maj@8'; ")

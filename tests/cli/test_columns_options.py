@@ -49,9 +49,8 @@ def test_a_verb_reads_the_columns_that_are_named(
     assert "cannot be used" not in result.err
     again = [word.replace("{T}", "{T}/again") for word in words]
     again = [word.format(**places, T=tmp_path) for word in again]
-    refused = gradeschool(*again, "--columns", "response=Reply", "-d", "sample")
-    assert refused.status == 2
-    assert "--columns names 'Reply'" in refused.err
+    said = gradeschool.refused(*again, "--columns", "response=Reply", "-d", "sample")
+    assert "--columns names 'Reply'" in said
 
 
 @pytest.mark.slow
@@ -59,6 +58,5 @@ def test_the_tiny_verifier_reads_them_too(gradeschool: Command, tmp_path: Path) 
     skip_without(("torch", "transformers", "gguf"), "the shipped verifier")
     file, output = answers(tmp_path, "a.jsonl", 3), tmp_path / "scores.jsonl"
     words = ("verifier", "score", file, "--verifier", "tiny", "-o", output)
-    result = gradeschool(*map(str, words), *COLUMNS)
-    assert result.status == 0, result.err
+    gradeschool.done(*map(str, words), *COLUMNS)
     assert len(output.read_text("utf-8").splitlines()) == 3

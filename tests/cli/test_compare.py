@@ -17,10 +17,9 @@ from tests.support.files import jsonl
 def test_sets_that_differ_are_refused(gradeschool: Command, write: Write, dataset: Path) -> None:
     a = write("a", rights()[:30])
     b = write("b", [True] * 25, range(15, 40))
-    result = gradeschool("compare", a, b, "-d", dataset)
-    assert result.status == 2
-    assert "15 only in 'a' (0, 1, 2, 3, 4, ..., which asks " in result.err
-    assert "--common to compare the 15" in result.err
+    result = gradeschool.refused("compare", a, b, "-d", dataset)
+    assert "15 only in 'a' (0, 1, 2, 3, 4, ..., which asks " in result
+    assert "--common to compare the 15" in result
     common = gradeschool("compare", a, b, "-d", dataset, "--common", "--json").json()
     assert common["comparisons"][0]["n"] == 15
     alone = gradeschool("compare", a, b, "-d", dataset, "--unpaired", "--json").json()
@@ -29,9 +28,10 @@ def test_sets_that_differ_are_refused(gradeschool: Command, write: Write, datase
     both = gradeschool("compare", a, b, "-d", dataset, "--unpaired", "--common")
     assert both.status == 2
     apart = write("c", [True] * 5, range(35, 40))
-    none = gradeschool("compare", write("d", rights()[:5]), apart, "-d", dataset, "--common")
-    assert none.status == 2
-    assert "share no problem" in none.err
+    said = gradeschool.refused(
+        "compare", write("d", rights()[:5]), apart, "-d", dataset, "--common"
+    )
+    assert "share no problem" in said
 
 
 @pytest.mark.parametrize(("options", "status"), [((), 3), (("--common",), 0)])
@@ -80,8 +80,7 @@ def test_a_labelled_question_is_no_other_problem(gradeschool: Command, tmp_path:
     labelled = [row | {"question": f"Question: {row['question']}\nAnswer:"} for row in rows]
     labelled[0] = labelled[0] | {"response": "The answer is 1."}
     paths = [jsonl(tmp_path / f"{n}.jsonl", each) for n, each in enumerate((rows, labelled))]
-    result = gradeschool("compare", *paths)
-    assert result.status == 0
+    result = gradeschool.done("compare", *paths)
     assert "better on: T0\n" in result.out
     assert "equal" not in result.err
     result = gradeschool("compare", paths[0], jsonl(tmp_path / "2.jsonl", rows))
@@ -128,10 +127,9 @@ def test_one_file_of_several_runs_and_one_run_of_it(
         "compare", f"{both}#large", f"{both}#small", "-d", dataset, "--json"
     ).json()
     assert [run["run"] for run in report["runs"]] == ["large", "small"]
-    missing = gradeschool("compare", f"{both}#huge", "-d", dataset)
-    assert missing.status == 2
-    assert "contains no run 'huge'" in missing.err
-    assert "#base'" in missing.err
+    missing = gradeschool.refused("compare", f"{both}#huge", "-d", dataset)
+    assert "contains no run 'huge'" in missing
+    assert "#base'" in missing
 
 
 @pytest.mark.parametrize(
@@ -182,10 +180,9 @@ def test_the_gate_refuses_runs_of_other_prompts(gradeschool: Command, tmp_path: 
     for protocol in ("zero-shot/chat", "zero-shot/cot"):
         asked = ("-m", "recorded/sample#handwritten/cot", "-p", protocol, "-d", "sample")
         output = tmp_path / protocol.partition("/")[2]
-        assert gradeschool("eval", *asked, "-n", "4", "-o", output, "--quiet").status == 0
-    done = gradeschool("compare", tmp_path / "cot", "--gate", tmp_path / "chat")
-    assert done.status == 2
-    assert "a gate compares runs of the same prompts" in done.err
+        gradeschool.done("eval", *asked, "-n", "4", "-o", output, "--quiet")
+    said = gradeschool.refused("compare", tmp_path / "cot", "--gate", tmp_path / "chat")
+    assert "a gate compares runs of the same prompts" in said
 
 
 def test_one_file_twice_is_named_so(
@@ -199,12 +196,10 @@ def test_one_file_twice_is_named_so(
         (path, folder / ".." / path.name),
         (folder, folder / "completions.jsonl"),
     ):
-        result = gradeschool("compare", one, other, "-d", dataset)
-        assert result.status == 2
-        assert f"the same file is given twice: '{one}', " in result.err
-    run = gradeschool("compare", path, f"{path}#a", "-d", dataset)
-    assert run.status == 2
-    assert f"the same file is given twice: '{path}', '{path}#a'" in run.err
+        said = gradeschool.refused("compare", one, other, "-d", dataset)
+        assert f"the same file is given twice: '{one}', " in said
+    said = gradeschool.refused("compare", path, f"{path}#a", "-d", dataset)
+    assert f"the same file is given twice: '{path}', '{path}#a'" in said
 
 
 @pytest.mark.parametrize(("seed", "is_noted"), [(2, True), (6, False)])
@@ -223,8 +218,7 @@ def test_runs_that_share_seeds_are_noted(
         fields = {"model": "m", "samples": 5, "decoding": decoding}
         (folder / "run.json").write_text(json.dumps(fields))
         folders.append(folder / "completions.jsonl")
-    result = gradeschool("compare", *folders, "-d", dataset)
-    assert result.status == 0, result.err
+    result = gradeschool.done("compare", *folders, "-d", dataset)
     assert ("have 4 of 5 seeds in common" in result.err) is is_noted
     assert ("with a --seed that differs by at least 5" in result.err) is is_noted
 
@@ -238,8 +232,7 @@ def test_a_damaged_run_json_does_not_stop_a_comparison(
     other.write_text(write("c", rights(1)).read_text())
     fields = {"protocol": "x", "decoding": 3, "dataset": ["y"]}
     (tmp_path / "run" / "run.json").write_text(json.dumps(fields))
-    result = gradeschool(words[0], write("a", rights()), *words[1:], other, "-d", dataset)
-    assert result.status == 0, result.err
+    gradeschool.done(words[0], write("a", rights()), *words[1:], other, "-d", dataset)
 
 
 # Reports
@@ -250,6 +243,6 @@ def test_reports_of_a_failed_sample_have_the_difference(
 ) -> None:
     for ending in ("md", "html"):
         path = tmp_path / f"report.{ending}"
-        assert gradeschool("report", *failed, "-d", dataset, "-o", path).status == 0
+        gradeschool.done("report", *failed, "-d", dataset, "-o", path)
         words = "1 problem is left out of the differences, without a judged completion in one of"
         assert words in path.read_text("utf-8")

@@ -11,8 +11,7 @@ from tests.support.files import jsonl
 
 
 def test_data_list(gradeschool: Command, data: Path) -> None:
-    result = gradeschool("data", "list")
-    assert result.status == 0
+    result = gradeschool.done("data", "list")
     assert all(f" {name} " in result.out for name in SOURCES)
     assert " ".join(result.out.split()).count("golds:") == len(SOURCES)
     results = gradeschool("data", "list", "--json").json()["datasets"]
@@ -27,9 +26,7 @@ def test_data_without_a_network(
     monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert "to be fetched" in gradeschool("data", "list").out
-    fetched = gradeschool("data", "fetch", "gsm8k")
-    assert fetched.status == 2
-    assert "HF_HUB_OFFLINE forbids" in fetched.err
+    assert "HF_HUB_OFFLINE forbids" in gradeschool.refused("data", "fetch", "gsm8k")
     assert gradeschool("data", "fetch", "sample").out.startswith("sample: shipped, /")
     missing = run_script("score", "nope.jsonl")  # nothing is fetched for a file that is not there
     assert missing.err == "gradeschool: 'nope.jsonl' does not exist; give the path of a file\n"
@@ -55,15 +52,15 @@ def test_right_texts_end_in_the_gold(gradeschool: Command, tmp_path: Path) -> No
     texts = ["It is 2.\n", "#### 2", "3", "1+1=2\n#### 2 off 2\nQ: 3"]
     lines = [json.dumps({"index": 0, "completion": text}) + "\n" for text in texts]
     (tmp_path / "chat.jsonl").write_text("".join(lines), "utf-8")
-    ended = gradeschool("data", "right", tmp_path / "chat.jsonl", "-d", tmp_path / "sums.jsonl")
-    assert ended.status == 0
+    ended = gradeschool.done(
+        "data", "right", tmp_path / "chat.jsonl", "-d", tmp_path / "sums.jsonl"
+    )
     answers = [json.loads(line)["answer"] for line in ended.out.splitlines()]
     assert answers == ["It is 2.\n#### 2", "#### 2", "1+1=2\n#### 2"]
 
 
 def test_a_wrong_dataset_ends_before_the_run_is_read(gradeschool: Command, tmp_path: Path) -> None:
     run = jsonl(tmp_path / "run.jsonl", [{"question": "1 + 1?", "gold": "2", "completion": "2"}])
-    refused = gradeschool("data", "right", run, "--with", "gsm9k")
-    assert refused.status == 2
-    assert "gsm9k" in refused.err
-    assert str(run) not in refused.err
+    refused = gradeschool.refused("data", "right", run, "--with", "gsm9k")
+    assert "gsm9k" in refused
+    assert str(run) not in refused

@@ -21,8 +21,7 @@ SAMPLE = ("-d", "sample", "--quiet")
 
 def test_every_model_runs_under_every_protocol(gradeschool: Command) -> None:
     grid = ("-m", CHAT, "-m", COT, "-m", CHAT, "-p", "zero-shot/chat", "-p", "openai/2021")
-    result = gradeschool("eval", *grid, *SAMPLE, "--json")
-    assert result.status == 0
+    result = gradeschool.done("eval", *grid, *SAMPLE, "--json")
     runs = result.json()["runs"]
     assert [(run["model"], run["protocol"], run["dataset"], run["n"]) for run in runs] == [
         (model, protocol, "sample", 48)
@@ -91,9 +90,8 @@ def test_two_models_never_share_a_folder(gradeschool: Command, folder: Path) -> 
         (folder / name).mkdir()
         (folder / name / "answers.jsonl").write_text('{"index": 0, "completion": "600"}\n')
     models = ("-m", "recorded/a/answers.jsonl", "-m", "recorded/b/answers.jsonl")
-    result = gradeschool("eval", *models, *SAMPLE)
-    assert result.status == 2
-    assert "would share the folder 'runs/answers_zero-shot-chat_sample'" in result.err
+    said = gradeschool.refused("eval", *models, *SAMPLE)
+    assert "would share the folder 'runs/answers_zero-shot-chat_sample'" in said
     assert not (folder / "runs").exists()
 
 
@@ -189,7 +187,7 @@ def test_a_run_does_not_shrink(
     with fault_server() as server:
         arguments = ("-m", f"{server.url}/m", "-d", "sample", "-o", tmp_path / "run",
                      "--temperature", "1")  # fmt: skip
-        assert gradeschool("eval", *arguments, "-n", "5", "-k", "2").status == 0
+        gradeschool.done("eval", *arguments, "-n", "5", "-k", "2")
         files = {path: path.read_bytes() for path in (tmp_path / "run").iterdir()}
         ended = gradeschool("eval", *arguments, *smaller)
     assert ended.status == 2

@@ -14,8 +14,7 @@ from tests.support.files import jsonl
 
 
 def test_each_scorers_answer_is_marked(gradeschool: Command, tmp_path: Path) -> None:
-    result = gradeschool("explain", answers(tmp_path), "--scorer", *TWO, *SAMPLE)
-    assert result.status == 0
+    result = gradeschool.done("explain", answers(tmp_path), "--scorer", *TWO, *SAMPLE)
     first, second, third, *_ = result.out.splitlines()
     assert first == f"{TWO[0]} and {TWO[1]} differ on 3 of 5 completions"
     assert second == "     1   33.3 %  no answer / correct  A right answer missed: format missing"

@@ -23,8 +23,9 @@ SHORT = ("-m", "tiny", "-d", "fresh:1", "-d", "fresh:1:test-numbers", "-n", "4",
 @pytest.mark.slow
 def test_a_model_is_asked_once_in_ordinary_runs(gradeschool: Command, tmp_path: Path) -> None:
     page = tmp_path / "profile.html"
-    result = gradeschool("profile", *SHORT, "--runs-in", tmp_path / "runs", "-o", page, "--json")
-    assert result.status == 0, result.err
+    result = gradeschool.done(
+        "profile", *SHORT, "--runs-in", tmp_path / "runs", "-o", page, "--json"
+    )
     profile = result.json()
     assert profile["original"]["problems"] == 4
     [entry] = profile["sets"]
@@ -46,7 +47,7 @@ def test_a_model_is_asked_once_in_ordinary_runs(gradeschool: Command, tmp_path: 
     original, varied = sorted(folders, key=lambda folder: "numbers" in folder.name)
     from_runs = gradeschool("profile", original, varied, "--json")
     assert from_runs.json()["sets"][0]["difference"] == entry["difference"]
-    assert gradeschool("runs", "verify", folders[0]).status == 0
+    gradeschool.done("runs", "verify", folders[0])
 
 
 def test_a_run_that_stopped_has_no_profile(gradeschool: Command, tmp_path: Path) -> None:
@@ -88,9 +89,8 @@ def write(tmp_path: Path, gradeschool: Command) -> Write:
         ]
         completions.write_text("".join(f"{json.dumps(row)}\n" for row in answers))
         folder = tmp_path / name
-        ended = gradeschool("eval", "-m", f"recorded/{completions}", "-p", "zero-shot/chat",
+        gradeschool.done("eval", "-m", f"recorded/{completions}", "-p", "zero-shot/chat",
                             "-d", dataset, "-o", folder, "--quiet")  # fmt: skip
-        assert ended.status == 0, ended.err
         return folder
 
     return run
@@ -101,8 +101,7 @@ def test_each_set_has_a_line_and_words(gradeschool: Command, write: Write, tmp_p
     original = write("gsm", [True] * 30, [{}] * 30)
     varied = write("varied", [index >= 12 for index in range(30)], seeds)
     page = tmp_path / "profile.html"
-    ended = gradeschool("profile", original, varied, "-o", page, columns=120)
-    assert ended.status == 0, ended.err
+    ended = gradeschool.done("profile", original, varied, "-o", page, columns=120)
     assert "the same 30 problems as" in ended.out
     assert "60.0 % (-40.0 points" in ended.out and "significantly lower" in ended.out
     assert 'class="whisker"' in page.read_text("utf-8")

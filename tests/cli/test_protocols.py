@@ -95,9 +95,8 @@ def test_the_list_is_narrowed_by_words(gradeschool: Command) -> None:
     shown = gradeschool("protocols", "list", "zero").out
     assert "zero-shot/chat" in shown and "inspect/mgsm-de" not in shown
     assert "inspect/mgsm-de" in gradeschool("protocols", "list", "zero", "--all").out
-    none = gradeschool("protocols", "list", "no-such-word")
-    assert none.status == 2
-    assert "no protocol or scorer has 'no-such-word' in its line" in none.err
+    said = gradeschool.refused("protocols", "list", "no-such-word")
+    assert "no protocol or scorer has 'no-such-word' in its line" in said
 
 
 # `gradeschool protocols diff`

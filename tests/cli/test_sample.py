@@ -43,15 +43,15 @@ def rows_of(output: Path) -> dict[str, dict[str, Any]]:
 
 def test_a_killed_sampling_goes_on(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     output = tmp_path / "run"
-    assert gradeschool(*words(folder, output, 3)).status == 0
+    gradeschool.done(*words(folder, output, 3))
     first = rows_of(output)
     assert len(first) == 3 * PROBLEMS
     assert len({row["completion"] for row in first.values()}) > 2 * PROBLEMS
     lines = (output / "completions.jsonl").read_bytes().splitlines(keepends=True)
     (output / "completions.jsonl").write_bytes(b"".join(lines[:7]) + lines[7][:30])
-    assert gradeschool(*words(folder, output, 3)).status == 0
+    gradeschool.done(*words(folder, output, 3))
     assert rows_of(output) == first
-    assert gradeschool(*words(folder, output, 5)).status == 0
+    gradeschool.done(*words(folder, output, 5))
     more = rows_of(output)
     assert len(more) == 5 * PROBLEMS
     assert {key: more[key] for key in first} == first
@@ -59,14 +59,12 @@ def test_a_killed_sampling_goes_on(folder: Path, tmp_path: Path, gradeschool: Co
 
 def test_samples_are_counted_and_scored(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     output = tmp_path / "run"
-    ended = gradeschool(*words(folder, output, 2), "--json")
-    assert ended.status == 0, ended.err
+    ended = gradeschool.done(*words(folder, output, 2), "--json")
     summary = ended.json()
     assert (summary["problems"], summary["completions"]) == (PROBLEMS, 2 * PROBLEMS)
     assert 0 <= summary["right"] <= summary["completions"]
     manifest = json.loads((output / "run.json").read_text())
     assert manifest["decoding"]["temperature"] == 0.7
     assert manifest["model"].endswith("with the calculator")
-    scored = gradeschool("score", output)
-    assert scored.status == 0
+    scored = gradeschool.done("score", output)
     assert "openai/2021" in scored.out

@@ -90,9 +90,8 @@ def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: P
     assert (
         "the run 'failed' contains no completion that 'gradeschool/reader' can judge" in alone.err
     )
-    beside = gradeschool("why", failed, "--expected-run", good, "-d", DATASET)
-    assert beside.status == 2
-    assert "the run 'failed' contains no completion" in beside.err
+    said = gradeschool.refused("why", failed, "--expected-run", good, "-d", DATASET)
+    assert "the run 'failed' contains no completion" in said
     curve = gradeschool("runs", "curve", failed, "-d", DATASET)
     assert (curve.status, curve.out) == (2, "")
     assert "contains no completion" in curve.err
@@ -110,9 +109,8 @@ def run(gradeschool: Command, tmp_path: Path) -> Path:
     answers = jsonl(tmp_path / "said.jsonl", [
         {"index": i, "completion": f" so\n#### {2 * i + (i == 7)}", "model": "m"}
         for i in range(8)])  # fmt: skip
-    ended = gradeschool("eval", "-m", f"recorded/{answers}", "-d", problems, "-p", "zero-shot/cot",
+    gradeschool.done("eval", "-m", f"recorded/{answers}", "-d", problems, "-p", "zero-shot/cot",
                         "-o", tmp_path / "run", "--quiet")  # fmt: skip
-    assert ended.status == 0, ended.err
     return tmp_path / "run"
 
 
@@ -197,8 +195,7 @@ def empty(text: str, right: bool, problem: Problem) -> str:
 
 
 def first_cause(gradeschool: Command, *words: object) -> str:
-    result = gradeschool("why", *words, "-d", DATASET, "--json")
-    assert result.status == 0, result.err
+    result = gradeschool.done("why", *words, "-d", DATASET, "--json")
     return str(result.json()["causes"][0]["name"])
 
 
@@ -269,8 +266,7 @@ def test_other_labels_than_expected_are_named(gradeschool: Command, tmp_path: Pa
         return jsonl(path, rows)
 
     good, bad = with_golds(tmp_path / "a.jsonl", False), with_golds(tmp_path / "b.jsonl", True)
-    result = gradeschool("why", bad, "--expected-run", good, "--json")
-    assert result.status == 0, result.err
+    result = gradeschool.done("why", bad, "--expected-run", good, "--json")
     cause = result.json()["causes"][0]
     assert cause["name"] == "labels"
     assert cause["points"] == pytest.approx(100 * 47 / len(PROBLEMS))

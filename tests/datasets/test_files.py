@@ -228,7 +228,7 @@ def test_eval_and_score_read_own_columns(gradeschool: Command, tmp_path: Path) -
     path, run = tmp_path / "own.jsonl", tmp_path / "run"
     path.write_bytes(JSONL)
     words = ("-m", "tiny", "-d", path, "--columns", COLUMNS, "-o", run, "--quiet")
-    assert gradeschool("eval", *words).status == 0
+    gradeschool.done("eval", *words)
     assert json.loads((run / "run.json").read_text())["dataset"]["name"] == f"{path}#{COLUMNS}"
     assert gradeschool("eval", *words, "--json").json()["runs"][0]["n"] == 3
     assert gradeschool("score", run, "--json").json()["runs"][0]["n"] == 3

@@ -169,8 +169,7 @@ def test_a_server_that_ignores_the_prefix_stops_a_run(tmp_path: Path, gradeschoo
 
 @pytest.mark.parametrize("protocol", ["olmes/gsm8k-tulu", "lm-eval/gsm8k"])
 def test_the_real_server(gradeschool: Command, llama_url: str, protocol: str) -> None:
-    result = gradeschool("doctor", llama_url, "-p", protocol, "--json")
-    assert result.status == 0, result
+    result = gradeschool.done("doctor", llama_url, "-p", protocol, "--json")
     report = result.json()
     deviates = {finding["name"] for finding in report["findings"] if finding["state"] == "deviates"}
     assert not deviates
@@ -198,7 +197,7 @@ def test_a_header_opens_a_server_with_a_key(gradeschool: Command) -> None:
         url = f"{server.url}/m"
         assert "no API key was sent" in gradeschool("doctor", url).err
         header = ("--header", "Authorization=Bearer key-of-a-server")
-        assert gradeschool("doctor", url, *header).status == 0
+        gradeschool.done("doctor", url, *header)
 
 
 def test_a_protocol_that_cannot_run_on_a_server_is_an_exit_status(gradeschool: Command) -> None:

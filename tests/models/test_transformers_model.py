@@ -145,7 +145,6 @@ def test_a_chat_protocol_needs_a_chat_template(tmp_path: Path, gradeschool: Comm
         part.save_pretrained(tmp_path / "model")
     model, output = f"transformers/{tmp_path / 'model'}", tmp_path / "out"
     arguments = ("-m", model, "-d", "sample", "-n", "1", "-o", output, "--quiet")
-    ended = gradeschool("eval", "-p", "zero-shot/chat", *arguments)
-    assert ended.status == 2
-    assert "chat template, which the protocol 'zero-shot/chat' needs; use a completion" in ended.err
+    said = gradeschool.refused("eval", "-p", "zero-shot/chat", *arguments)
+    assert "chat template, which the protocol 'zero-shot/chat' needs; use a completion" in said
     assert not output.exists()

@@ -114,13 +114,11 @@ def test_hostile_names_stay_in_the_target(gradeschool: Command, tmp_path: Path, 
         for index in range(len(ids))
     ])  # fmt: skip
     target = tmp_path / "out" / TARGETS[name]
-    result = gradeschool("export", answers, "-d", problems, "--to", name, "-o", target)
-    assert result.status == 0, result.err
+    gradeschool.done("export", answers, "-d", problems, "--to", name, "-o", target)
     assert {path.name for path in tmp_path.iterdir()} == {"answers.jsonl", "out", "problems.jsonl"}
     assert [path.name for path in (tmp_path / "out").iterdir()] == [target.name]
     assert all(str(path.name).isprintable() for path in (tmp_path / "out").rglob("*"))
-    back = gradeschool("score", samples_of[name](target), "-d", problems, "--json")
-    assert back.status == 0, back.err
+    back = gradeschool.done("score", samples_of[name](target), "-d", problems, "--json")
     (sample,) = back.json()["runs"]
     assert sample["scorers"]["openai/2021"]["correct"] == len(ids)
 
@@ -288,7 +286,7 @@ def test_lm_evals_own_scorers_are_filters(gradeschool: Command, tmp_path: Path, 
     output = tmp_path / "said.jsonl"
     output.write_text(json.dumps({"index": 0, "model": "m", "completion": "#### 18"}) + "\n")
     request = ("-m", f"recorded/{output}", "-p", "lm-eval/gsm8k", "-n", 1, "-o", tmp_path / "run")
-    assert gradeschool("eval", *request).status == 0
+    gradeschool.done("eval", *request)
     results, rows = lm_eval(export(gradeschool, tmp_path / "run", "lm-eval", tmp_path))
     assert [row["filter"] for row in rows] == [
         "strict-match", "flexible-extract", "gradeschool/reader",

@@ -94,8 +94,7 @@ def test_figures_of_runs_are_written(gradeschool: Command, tmp_path: Path) -> No
         (jsonl(tmp_path / "two.jsonl", two), {"1-x_.._y-scorers", "runs"}),
     ):
         folder = tmp_path / file.stem
-        result = gradeschool("report", file, "-d", problems, "--figures", folder)
-        assert result.status == 0, result.err
+        gradeschool.done("report", file, "-d", problems, "--figures", folder)
         assert {path.name for path in folder.iterdir()} == {
             f"{name}.{form}" for name in names for form in ("svg", "pdf", "png")
         }

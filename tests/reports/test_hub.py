@@ -97,9 +97,8 @@ def test_a_bad_repository_name_is_refused_first(
     gradeschool: Command, monkeypatch: pytest.MonkeyPatch, repo: str
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", TOKEN)
-    result = gradeschool("export", RUN, "--to", "inspect", "-o", "a.eval", "--push", repo)
-    assert result.status == 2
-    assert f"{repo!r} is not a repository name; give --push OWNER/NAME" in result.err
+    said = gradeschool.refused("export", RUN, "--to", "inspect", "-o", "a.eval", "--push", repo)
+    assert f"{repo!r} is not a repository name; give --push OWNER/NAME" in said
     assert not Path("a.eval").exists()
 
 

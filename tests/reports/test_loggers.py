@@ -37,8 +37,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def test_settings_and_results_are_logged(gradeschool: Command, logged: list[LoggedRun]) -> None:
-    result = gradeschool(*EVAL, "-n", 30, "--max-tokens", 99, "--log", "mlflow")
-    assert result.status == 0
+    result = gradeschool.done(*EVAL, "-n", 30, "--max-tokens", 99, "--log", "mlflow")
     assert "mlflow log: store of run" in result.err
     [one], run, written = logged, read("run.json"), read("results.json")
     assert one.whole
@@ -65,8 +64,8 @@ def test_causes_of_failed_samples_are_logged(gradeschool: Command, logged: list[
 
 def test_a_resumed_run_is_the_same_run(gradeschool: Command, logged: list[LoggedRun]) -> None:
     for limit in (5, 9):
-        assert gradeschool(*EVAL, "-n", limit, "--log", "mlflow", "--quiet").status == 0
-    assert gradeschool(*EVAL[:-1], "two", "-n", 5, "--log", "mlflow", "--quiet").status == 0
+        gradeschool.done(*EVAL, "-n", limit, "--log", "mlflow", "--quiet")
+    gradeschool.done(*EVAL[:-1], "two", "-n", 5, "--log", "mlflow", "--quiet")
     first, again, other = logged
     assert first.id == again.id != other.id
     assert [run.results["n"] for run in logged] == [5, 9, 5]

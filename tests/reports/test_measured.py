@@ -20,7 +20,7 @@ CHAT = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--quiet")
 def changed_run(gradeschool: Command, tmp_path: Path) -> Path:
     """A run with another limit than its protocol's, cut to 20 problems."""
     folder = tmp_path / "run"
-    assert gradeschool("eval", *CHAT, "-n", 20, "--max-tokens", 60, "-o", folder).status == 0
+    gradeschool.done("eval", *CHAT, "-n", 20, "--max-tokens", 60, "-o", folder)
     return folder
 
 
@@ -63,8 +63,7 @@ def test_problems_of_the_file_itself(gradeschool: Command, tmp_path: Path, verb:
             gradeschool, tmp_path / "page.html", file
         )
     else:
-        result = gradeschool("export", file, "--to", "lm-eval", "-o", tmp_path / "out")
-        assert result.status == 0
+        gradeschool.done("export", file, "--to", "lm-eval", "-o", tmp_path / "out")
         (results,) = (tmp_path / "out").rglob("results_*.json")
         written = json.loads(results.read_text(encoding="utf-8"))
         assert written["n-samples"] == {

@@ -310,10 +310,9 @@ def test_what_cannot_be_written_is_refused(gradeschool: Command, run: Path, tmp_
         ((), "there is nothing to write"),
         (("--figures", tmp_path / "file" / "f"), "cannot write"),
     ):
-        refused = gradeschool("report", run, *arguments)
-        assert (refused.status, words in refused.err) == (2, True), refused.err
+        assert words in gradeschool.refused("report", run, *arguments)
     assert path.read_text() == "mine"
-    assert gradeschool("report", run, "-o", path, "--force").status == 0
+    gradeschool.done("report", run, "-o", path, "--force")
 
 
 # --heatmap: a verifier's values token by token
@@ -322,8 +321,7 @@ def test_what_cannot_be_written_is_refused(gradeschool: Command, run: Path, tmp_
 def heatmap(gradeschool: Command, folder: Path, texts: Sequence[str], values: list[float]) -> str:
     problems, answers = valued_files(folder, texts, values)
     path = folder / "heat.html"
-    result = gradeschool("report", answers, "-d", problems, "--heatmap", path)
-    assert result.status == 0, result.err
+    gradeschool.done("report", answers, "-d", problems, "--heatmap", path)
     return path.read_text(encoding="utf-8")
 
 
@@ -365,7 +363,7 @@ def test_values_of_a_run_folder_are_found_by_key(gradeschool: Command, tmp_path:
     problems, answers = valued_files(tmp_path, ["#### 5", "#### 6"], [0.9, 0.8])
     run = tmp_path / "run"
     words = ("eval", "-m", f"recorded/{answers}", "-d", problems, "--quiet", "-o", run)
-    assert gradeschool(*words).status == 0
+    gradeschool.done(*words)
     stored = (run / "completions.jsonl").read_text("ascii").splitlines()
     jsonl(run / "verifier-scores.jsonl", [
         {"key": json.loads(stored[1])["key"], "verifier": "v", "score": 0.25,

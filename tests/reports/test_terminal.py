@@ -12,8 +12,7 @@ from tests.support.files import jsonl
 
 def test_a_table_of_one_run_has_counts_and_gap(gradeschool: Command, tmp_path: Path) -> None:
     path = answers(tmp_path)
-    result = gradeschool("score", path, *SAMPLE, *SCORERS)
-    assert result.status == 0
+    result = gradeschool.done("score", path, *SAMPLE, *SCORERS)
     assert result.out.startswith("answers, 5 completions")
     rows = {line.split()[0]: line.split()[1:] for line in result.out.splitlines() if "/" in line}
     assert rows["openai/2021"][:3] == ["1", "25.00", "%"]
@@ -35,8 +34,7 @@ def test_the_command_under_the_table_explains(gradeschool: Command, tmp_path: Pa
     assert "In it's a run the scorers are up to 50.0 points apart" in result.out
     command = shlex.split(result.out.splitlines()[-1])
     assert command[:3] == ["gradeschool", "explain", f"{path}#it's a run"]
-    explained = gradeschool(*command[1:])
-    assert explained.status == 0
+    explained = gradeschool.done(*command[1:])
     assert "differ on 3 of 5 completions" in explained.out
 
 

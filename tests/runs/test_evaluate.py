@@ -183,12 +183,11 @@ def test_a_run_stops_when_its_interval_is_narrow_and_resumes(model: Model, tmp_p
 
 def test_the_command_says_what_ended_the_run(gradeschool: Command, tmp_path: Path) -> None:
     words = ("-m", "recorded/sample#handwritten/chat", "-d", "sample", "--until", 30, "--quiet")
-    shown = gradeschool("eval", *words, "-o", tmp_path / "run")
-    assert shown.status == 0, shown.err
+    shown = gradeschool.done("eval", *words, "-o", tmp_path / "run")
     assert "--until 30: stopped after 48 of 48 problems in random order" in shown.out
     result = gradeschool("eval", *words, "-o", tmp_path / "run", "--json").json()
     assert result["runs"][0]["until"]["problems"] == 48
-    assert gradeschool("runs", "verify", tmp_path / "run").status == 0
+    gradeschool.done("runs", "verify", tmp_path / "run")
     with pytest.raises(InputError, match="--batch cannot be combined"):
         package.evaluate("openai/x", dataset="sample", until=3, batch=True)
 
@@ -275,7 +274,7 @@ def test_a_judge_reads_only_what_no_rule_reads(gradeschool: Command, tmp_path: P
         assert (planned["requests"], planned["most_requests"]) == (3, 3)
     stored = (run / "judge-wise" / "completions.jsonl").read_text().splitlines()
     assert [bool(json.loads(line).get("error")) for line in stored] == [True] * 3 + [False] * 3
-    assert gradeschool("runs", "verify", run).status == 0
+    gradeschool.done("runs", "verify", run)
     assert len(gradeschool("runs", "list", tmp_path, "--json").json()) == 1
 
 
@@ -286,8 +285,7 @@ def test_a_judges_replies_are_in_a_folder_of_its_name(gradeschool: Command, tmp_
     words = recorded(tmp_path, ["Hm, pens."])
     with serve(app) as base:
         for _ in range(2):
-            asked = gradeschool("eval", *words, "--judge", f"{base}/own/wise:7b", "--quiet")
-            assert asked.status == 0, asked.err
+            gradeschool.done("eval", *words, "--judge", f"{base}/own/wise:7b", "--quiet")
     assert len(judge.prompts) == 1
     assert (tmp_path / "run/judge-own-wise-7b/completions.jsonl").exists()
 
@@ -304,8 +302,7 @@ def test_own_thinking_marks_hide_an_answer(gradeschool: Command, tmp_path: Path)
         counts = gradeschool("eval", *words, "--judge", f"{base}/wise").json()["runs"][0]["judge"]
         assert (counts["asked"], counts["correct"], len(judge.prompts)) == (1, 1, 1)
         asked = (*words, "--judge", f"{base}/wise", "--dry-run")
-        planned = gradeschool("eval", *asked, "--price", tmp_path / "prices.json")
-        assert planned.status == 0, planned.err
+        planned = gradeschool.done("eval", *asked, "--price", tmp_path / "prices.json")
         assert planned.json()["judge"]["requests"] == 1
         assert planned.json()["judge"]["cost"] > 0
 

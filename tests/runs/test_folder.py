@@ -109,8 +109,7 @@ def test_verify_finds_damage(name: str, gradeschool: Command, run: Path) -> None
 
 
 def test_verify_finds_nothing_wrong_with_a_new_run(gradeschool: Command, run: Path) -> None:
-    result = gradeschool("runs", "verify", run)
-    assert result.status == 0
+    result = gradeschool.done("runs", "verify", run)
     assert "48 keys recomputed, all match" in result.out
     assert "results.json has the scores of these 48 samples" in result.out
 
@@ -129,10 +128,9 @@ def test_eval_names_damaged_rows_and_requests_what_is_missing(
 ) -> None:
     before = {row["key"]: row["completion"] for row in rows_of(run)}
     damage(run)
-    result = gradeschool("eval", *RECORDED, "-o", run)
-    assert result.status == 0
+    result = gradeschool.done("eval", *RECORDED, "-o", run)
     assert said in result.err
-    assert gradeschool("runs", "verify", run).status == 0
+    gradeschool.done("runs", "verify", run)
     scored = gradeschool("score", run, "-d", "sample", "--scorer", "gradeschool/reader", "--json")
     assert scored.json()["runs"][0]["n"] == len(before)
 
@@ -150,9 +148,7 @@ def test_a_link_or_pipe_in_a_run_folder_is_not_followed(
         else:
             os.mkfifo(run / name)
         for words in (("runs", "show", run), ("runs", "verify", run)):
-            result = gradeschool(*words)
-            assert result.status == 2
-            assert "remove it" in result.err
+            assert "remove it" in gradeschool.refused(*words)
         gradeschool("eval", *RECORDED, "-o", run)
         if (run / name).is_symlink():
             assert precious.read_bytes()

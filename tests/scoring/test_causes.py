@@ -128,9 +128,8 @@ def test_explain_one_completion_under_every_scorer(gradeschool: Command, run_of_
     assert "scorers  correct: " in result.out
     assert "scorers  no answer: " in result.out
     assert "gradeschool/reader" in result.out
-    missing = gradeschool("explain", run_of_four, *SAMPLE, "--problem", "1")
-    assert missing.status == 2
-    assert "gradeschool: no completion answers the pr" in missing.err
+    said = gradeschool.refused("explain", run_of_four, *SAMPLE, "--problem", "1")
+    assert "gradeschool: no completion answers the pr" in said
 
 
 def test_forms_stand_beside_the_accuracy(gradeschool: Command, run_of_four: Path) -> None:

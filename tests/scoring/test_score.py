@@ -295,7 +295,7 @@ def test_names_without_unicode_are_written(
 ) -> None:
     rows = [{"index": n, "completion": f"#### {n}", "run": "\ud800\n"} for n in range(9)]
     path, table = jsonl(tmp_path / "a.jsonl", rows), tmp_path / f"t.{ending}"
-    assert gradeschool("score", path, "-d", "sample", "-o", table).status == 0
+    gradeschool.done("score", path, "-d", "sample", "-o", table)
     assert next(row.fields["run"] for row in read_rows(table)) == run
 
 
@@ -313,8 +313,7 @@ def test_a_table_that_cannot_be_written(
 ) -> None:
     path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "#### 1"}])
     (tmp_path / "there.jsonl").write_text("mine")
-    result = gradeschool("score", path, "-d", "sample", "-o", tmp_path / name)
-    assert (result.status, message in result.err) == (2, True)
+    assert message in gradeschool.refused("score", path, "-d", "sample", "-o", tmp_path / name)
     assert (tmp_path / "there.jsonl").read_text() == "mine"
     assert not list(tmp_path.glob("t.*"))
 

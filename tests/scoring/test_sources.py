@@ -159,18 +159,16 @@ def test_every_verb_reads_a_table_in_several_files(
         ("export", run, *dataset, "--to", "lm-eval", "-o", "exported"),
         ("why", run, "--expected-run", f"{several}#high", *dataset),
     ):  # fmt: skip
-        result = gradeschool(*command)
-        assert result.status == 0, (command, result.err)
+        gradeschool.done(*command)
 
 
 def test_a_folder_of_several_kinds_is_refused(gradeschool: Command, tmp_path: Path) -> None:
     """Only the Parquet files would be read, the others lost without a word."""
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     (tmp_path / "b.jsonl").write_text('{"id": 0, "output": "1"}\n')
-    refused = gradeschool("score", tmp_path, "-d", "sample")
-    assert refused.status == 2
-    assert "tables of several kinds, such as 'a.parquet' and 'b.jsonl'" in refused.err
-    assert "*.parquet'" in refused.err
+    refused = gradeschool.refused("score", tmp_path, "-d", "sample")
+    assert "tables of several kinds, such as 'a.parquet' and 'b.jsonl'" in refused
+    assert "*.parquet'" in refused
 
 
 @pytest.fixture
@@ -178,7 +176,7 @@ def run(gradeschool: Command, tmp_path: Path) -> Path:
     """A run of 20 samples, of which 14 are stored, the last ones first."""
     folder = tmp_path / "run"
     words = ("eval", "-m", "recorded/sample#handwritten/chat", "-d", "sample", "-n", 20)
-    assert gradeschool(*words, "-o", folder, "--quiet").status == 0
+    gradeschool.done(*words, "-o", folder, "--quiet")
     stored = folder / "completions.jsonl"
     stored.write_bytes(b"".join(stored.read_bytes().splitlines(keepends=True)[13::-1]))
     return folder
@@ -259,7 +257,7 @@ def test_samples_of_a_run_folder_come_by_their_numbers(
     recorded = jsonl(tmp_path / "recorded.jsonl", rows)
     folder = tmp_path / "sampled"
     words = ("eval", "-m", f"recorded/{recorded}", "-d", problems, "-n", 2, "-k", 3, "--quiet")
-    assert gradeschool(*words, "--temperature", 0.7, "-o", folder).status == 0
+    gradeschool.done(*words, "--temperature", 0.7, "-o", folder)
     stored = folder / "completions.jsonl"
     stored.write_bytes(b"".join(stored.read_bytes().splitlines(keepends=True)[::-1]))
     [loaded] = load_runs(folder, ReadOptions(), lambda _: None)
@@ -271,7 +269,7 @@ def test_a_changed_dataset_is_refused(gradeschool: Command, problems: Path, tmp_
     rows = [{"question": f"What is {n} + 0?", "completion": f"#### {n}"} for n in range(PROBLEMS)]
     model, run = f"recorded/{jsonl(tmp_path / 'texts.jsonl', rows)}", tmp_path / "run"
     gradeschool("eval", "-m", model, "-d", problems, "-o", run, "--quiet")
-    assert gradeschool("score", run).status == 0
+    gradeschool.done("score", run)
     problems.write_text(problems.read_text().replace("#### 5", "#### 6"))
     verbs = (("score",), ("explain",), ("why", "--expected", "80"), ("report", "-o", "new.md"))
     for verb, *options in verbs:

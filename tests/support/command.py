@@ -67,6 +67,18 @@ class Command:
         assert isinstance(caught.value.code, int)
         return CommandResult(caught.value.code, out, err)
 
+    def done(self, *arguments: object, columns: int = 0) -> CommandResult:
+        """Run a command that ends with status 0."""
+        result = self(*arguments, columns=columns)
+        assert result.status == 0, result
+        return result
+
+    def refused(self, *arguments: object) -> str:
+        """Run a command that is refused with status 2; return what it says on stderr."""
+        result = self(*arguments)
+        assert result.status == 2, result
+        return result.err
+
 
 def command_lines(cases: Iterable[str]) -> list[Any]:
     """Return the cases as parameters; commands that need torch run in `make test-all`."""

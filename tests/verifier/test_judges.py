@@ -103,15 +103,13 @@ def test_rank_takes_an_address_and_a_critic(url: str, tmp_path: Path, gradeschoo
             for index in range(3) for sample in range(3)]  # fmt: skip
     file = tmp_path / "samples.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    ended = gradeschool("verifier", "rank", file, "-d", "sample", "--verifier", url, "--json")
-    assert ended.status == 0, ended.err
+    ended = gradeschool.done("verifier", "rank", file, "-d", "sample", "--verifier", url, "--json")
     assert ended.json()["verifier"].startswith("reward at 127.0.0.1:")
-    critic = gradeschool("verifier", "rank", file, "-d", "sample", "--critic", f"{url}/reward",
+    critic = gradeschool.done("verifier", "rank", file, "-d", "sample", "--critic", f"{url}/reward",
                          "--json")  # fmt: skip
-    assert critic.status == 0, critic.err
     assert "critic" in critic.json()["verifier"]
-    both = gradeschool("verifier", "rank", file, "--critic", url, "--verifier", "tiny")
-    assert (both.status, "are both given; give one" in both.err) == (2, True)
+    said = gradeschool.refused("verifier", "rank", file, "--critic", url, "--verifier", "tiny")
+    assert "are both given; give one" in said
     written = (tmp_path / "samples.verifier-scores.jsonl").read_text().splitlines()
     scores = {json.loads(line)["score"] for line in written if "critic" in line}
     assert scores == {0.0, 1.0}

@@ -151,12 +151,11 @@ def test_the_command_labels_a_run(tmp_path: Path, gradeschool: Command) -> None:
     samples, out = tmp_path / "samples.jsonl", tmp_path / "out.jsonl"
     samples.write_text("".join(f"{json.dumps(fields)}\n" for fields in rows))
     arguments = ("data", "label-steps", samples, "-d", "fresh:5:train:3")
-    ended = gradeschool(*arguments)
-    assert ended.status == 0, ended
+    ended = gradeschool.done(*arguments)
     labels = [json.loads(line) for line in ended.out.splitlines()]
     assert [each["first_wrong"] for each in labels[:2]] == [NO_ERROR, len(labels[1]["steps"]) - 1]
     assert "3 without a wrong step" in ended.err and len(labels) == 6
-    assert gradeschool(*arguments, "--form", "trl", "-o", out).status == 0
+    gradeschool.done(*arguments, "--form", "trl", "-o", out)
     assert set(json.loads(out.read_text().splitlines()[0])) == {"prompt", "completions", "labels"}
     assert gradeschool(*arguments, "-o", out).status == 2
     assert gradeschool("data", "label-steps", samples, "-d", "sample").status == 2

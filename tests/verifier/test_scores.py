@@ -116,8 +116,7 @@ def test_a_language_model_scores_by_log_probability(tmp_path: Path, gradeschool:
     rows = [{"index": index % 4, "sample": index // 4, "completion": f"#### {index}"}
             for index in range(8)]  # fmt: skip
     samples.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    ended = gradeschool(
+    ended = gradeschool.done(
         "verifier", "rank", samples, "-d", "sample", "--generator", "tiny", "--json"
     )
-    assert ended.status == 0, ended
     assert ended.json()["verifier"].startswith("log-probability tiny-generator@")

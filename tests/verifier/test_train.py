@@ -58,15 +58,13 @@ def losses(output: Path) -> list[dict[str, Any]]:
 def test_finetune_learns_and_runs_once(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     words = ("verifier", "finetune", "-m", "new:0.05M", "-d", folder / "sums.jsonl", "-o",
              tmp_path / "model", "--epochs", 6, "--vocabulary", 300, *SMALL)  # fmt: skip
-    ended = gradeschool(*words, "--json")
-    assert ended.status == 0, ended.err
+    ended = gradeschool.done(*words, "--json")
     rows = losses(tmp_path / "model")
     assert rows[-1]["language"] < rows[0]["language"] - 1
     assert ended.json()["updates"] == 18
-    assert gradeschool(*words).status == 0
-    other = gradeschool(*("1e-3" if word == "5e-3" else word for word in words))
-    assert other.status == 2
-    assert "holds another training (its lr" in other.err
+    gradeschool.done(*words)
+    said = gradeschool.refused(*("1e-3" if word == "5e-3" else word for word in words))
+    assert "holds another training (its lr" in said
 
 
 def test_a_killed_training_goes_on_from_its_checkpoint(folder: Path, tmp_path: Path) -> None:
@@ -93,8 +91,7 @@ def test_a_model_answers_without_steps(folder: Path, tmp_path: Path, gradeschool
         ("sample", "-m", f"transformers/{model}", "-d", problems, "-o", run, "-n", 4, "-k", 1,
          "--temperature", 0, "--max-tokens", 8, "--quiet"),
     ):  # fmt: skip
-        ended = gradeschool("verifier", *words)
-        assert ended.status == 0, ended.err
+        gradeschool.done("verifier", *words)
     rows = map(json.loads, (run / "completions.jsonl").read_text().splitlines())
     assert all(row["completion"].startswith("#### ") for row in rows)
 
@@ -113,11 +110,9 @@ def test_a_verifier_learns_which_solutions_are_right(
     folder: Path, tmp_path: Path, gradeschool: Command, options: tuple[str, ...]
 ) -> None:
     output = tmp_path / "verifier"
-    ended = gradeschool(*train_words(folder, output, "--epochs", 12, *options))
-    assert ended.status == 0, ended.err
-    ranked = gradeschool("verifier", "rank", folder / "dev.jsonl", "-d", folder / "sums.jsonl",
+    gradeschool.done(*train_words(folder, output, "--epochs", 12, *options))
+    ranked = gradeschool.done("verifier", "rank", folder / "dev.jsonl", "-d", folder / "sums.jsonl",
                          "--verifier", output, "--json")  # fmt: skip
-    assert ranked.status == 0, ranked.err
     assert ranked.json()["auc"]["verifier"]["within"] > 0.8
     (folder / "dev.verifier-scores.jsonl").unlink()
     assert (output / "adapter").is_dir() == ("--lora" in options)
@@ -128,8 +123,7 @@ def test_a_verifier_learns_which_solutions_are_right(
 def test_dev_keeps_the_best_and_stops(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     output = tmp_path / "verifier"
     words = train_words(folder, output, "--epochs", 100, "--dev", folder / "dev.jsonl")  # fmt: skip
-    ended = gradeschool(*words, "--json")
-    assert ended.status == 0, ended.err
+    ended = gradeschool.done(*words, "--json")
     assert max(row.get("eval_auc_within", 0) for row in losses(output)) > 0.9
     assert ended.json()["updates"] < 600
 
@@ -151,8 +145,7 @@ def test_a_head_that_learnt_badly_is_warned_of(
     words = train_words(folder, tmp_path / "v", "--head-lr", rates[1], "--level", "pooled")
     words = [word for word in words if word != "--quiet"]
     words[words.index("5e-3")] = rates[0]
-    ended = gradeschool(*words)
-    assert ended.status == 0, ended.err
+    ended = gradeschool.done(*words)
     assert all(message in ended.err for message in messages), ended.err
 
 
@@ -192,10 +185,9 @@ def test_bad_trainings_are_refused(folder: Path, tmp_path: Path, gradeschool: Co
     assert "loses line breaks" in refused("verifier", "finetune", "-m", bare, "-d",
                                           folder / "sums.jsonl", "-o", tmp_path / "g")  # fmt: skip
     run = tmp_path / "run"
-    sampled = gradeschool("verifier", "sample", "-m", f"transformers/{folder / 'generator'}", "-d",
+    gradeschool.done("verifier", "sample", "-m", f"transformers/{folder / 'generator'}", "-d",
                           folder / "sums.jsonl", "-o", run, "-n", 2, "-k", 2, "--max-tokens", 8,
                           "--quiet")  # fmt: skip
-    assert sampled.status == 0, sampled.err
     other = other_generator(folder, tmp_path / "other", keeps_lines=True)
     found = refused("verifier", "train", "--generator", other, "--samples", run, "-o",
                     tmp_path / "v", "--quiet")  # fmt: skip
