@@ -109,35 +109,10 @@ def value(expression: str, **options: bool) -> Fraction | None:
     return evaluate_tokens(tokenize(expression), EXACT, **options)
 
 
-@pytest.mark.parametrize(
-    ("expression", "result"),
-    [
-        ("2+3*4", Fraction(14)),
-        ("(2+3)*4", Fraction(20)),
-        ("8/4/2", Fraction(1)),
-        ("2--3", Fraction(5)),
-        ("50%*80", Fraction(40)),
-        ("7//2", Fraction(3)),
-        ("1/3+1/6", Fraction(1, 2)),
-        ("$5*2", Fraction(10)),
-    ],
-)
-def test_expressions_have_their_exact_values(expression: str, result: Fraction) -> None:
-    assert value(expression) == result
-
-
 def test_the_caller_chooses_percent_and_order() -> None:
     assert value("50%", percent=False) == 50
     assert value("2+3*4", in_order=True) == 20
     assert value("2(3+4)") is None
-
-
-@pytest.mark.parametrize(
-    "expression",
-    ["", "2+", "(2+3", "2)", "1/0", "1/(3-3)", "9" * (MOST_DIGITS + 1), "9" * MOST_DIGITS + "*10"],
-)
-def test_what_is_no_expression_or_too_large_has_no_value(expression: str) -> None:
-    assert value(expression) is None
 
 
 def test_brackets_are_counted_and_not_followed_without_end() -> None:
@@ -188,8 +163,8 @@ def test_every_annotation_of_gsm8k_computes_to_its_result(data: Path) -> None:
         ("-7//2", "-4"), (".5*4", "2"), ("5.", "5"), ("1-1", "0"), ("0-0.0000001", "0"),
         ("8 * 2 / 4", "4"), ("3×4÷6", "2"), ("100*20%%", "0.2"), ("1,234,567+0", "1234567"),
         ("2**3", None), ("12,34", None), ("5 5", None), ("", None), ("1/0", None), ("x", None),
-        ("2(3)", None), ("(1+2", None), ("3=3", None), ("007+1", None), ("1+00", "1"),
-        ("0.5+007.5", "8"), ("1,007+0", "1007"), ("10+0", "10"),
+        ("2(3)", None), ("(1+2", None), ("2+", None), ("2)", None), ("3=3", None),
+        ("007+1", None), ("1+00", "1"), ("0.5+007.5", "8"), ("1,007+0", "1007"), ("10+0", "10"),
     ],
 )  # fmt: skip
 def test_results_are_written_as_in_gsm8k(expression: str, result: str | None) -> None:

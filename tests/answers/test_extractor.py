@@ -3,7 +3,6 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -20,7 +19,6 @@ from gradeschool.answers import extractor
 from gradeschool.answers.extractor import Confidence, extract_final_answer
 from gradeschool.answers.quantities import same_answer, same_value
 from gradeschool.answers.regions import parse_marks, thinking_spans
-from gradeschool.scorer import Outcome
 
 SCORER = "gradeschool/reader"
 INVENTED, TEXTS = (Path(__file__).with_name(f"{name}.jsonl") for name in ("invented", "texts"))
@@ -218,18 +216,6 @@ def test_no_wrong_answer_near_the_gold_passes(gold: int, place: str) -> None:
     assert not passed
 
 
-@pytest.mark.slow
-def test_every_gold_in_every_place(gsm8k_test: Sequence[Problem]) -> None:
-    scorer = get_scorer(SCORER)
-    missed = [
-        (problem.id, place)
-        for problem in gsm8k_test[::4]
-        for place in PLACES
-        if not scorer.judge(place.format(problem.gold), problem).correct
-    ]
-    assert not missed
-
-
 PIECES = st.sampled_from(
     (*"0123456789.,-$%/:=*#{}()\n ?", "####", r"\boxed{", r"\frac{", "answer", " is ", "```",
      "<think>", "</think>", "Q:", "A:", "one ", "hundred ", " or ", "So ", "=", "²", "½", "−",
@@ -272,13 +258,6 @@ def test_a_plain_ending_is_read_as_any_other(
     assert (reading and (reading.value, reading.end)) == (
         expected and (expected.value, expected.end)
     )
-
-
-@pytest.mark.parametrize("gold", ["p - q", "3\\sqrt{13}", "\\text{Evelyn}", "20 apples", "(3,4]"])
-def test_a_gold_that_is_no_number_is_not_guessed_at(gold: str) -> None:
-    verdict = get_scorer("gradeschool/reader").judge("#### 3", Problem("0", "", gold, ""))
-    assert verdict.outcome is Outcome.ERROR
-    assert "is not a number; use a scorer of expressions" in verdict.reason
 
 
 # Sentences that deny, only consider or bound a number, and expressions: none of them is an answer.
@@ -332,3 +311,57 @@ def test_a_command_that_only_shows_a_number_is_no_algebra(command: str) -> None:
     for text in (rf"The result is $\{command}{{18}}$.", rf"Thus \(\{command} 18\) eggs."):
         answer = extract_final_answer(text)
         assert answer and answer.value == "18", text
+
+
+# MGSM's eleven languages, in each language's own phrases, digits and grouping
+
+
+PHRASES: dict[str, list[str]] = json.loads(
+    Path(__file__).with_name("languages.json").read_text("utf-8")
+)
+# What a question of the language looks like, and 70,000 and 18 as it may write them.
+QUESTIONS = {
+    "de": "Wie viele Dollar verdient die Frau jeden Tag, wenn das die Regel ist?",
+    "es": "¿Cuántos dólares gana por día? Las cuentas son de la tienda y el mercado.",
+    "fr": "Combien de dollars gagne-t-elle, si les oeufs sont vendus et une partie est mangée ?",
+    "ru": "Сколько долларов она зарабатывает каждый день?",
+}
+THOUSANDS = {"de": "70.000", "es": "70.000", "fr": "70 000", "ru": "70 000"}
+ZEROS = {"bn": "০", "te": "౦", "th": "๐", "ja": "０", "zh": "０"}
+
+
+def in_script(number: int, language: str) -> str:
+    """A number in the digits of a language's script."""
+    zero = ord(ZEROS.get(language, "0"))
+    return "".join(chr(zero + int(digit)) for digit in str(number))
+
+
+@pytest.mark.parametrize("language", PHRASES)
+def test_answers_in_their_own_words_and_digits(language: str) -> None:
+    question = QUESTIONS.get(language, "")
+    for phrase in PHRASES[language][:3]:
+        for written, value in (
+            (in_script(18, language), "18"),
+            (THOUSANDS.get(language, "70,000"), "70000"),
+        ):
+            extracted = extract_final_answer("5 + 6 = 11. " + phrase.format(written), question)
+            assert extracted is not None
+            assert extracted.value == value
+
+
+@pytest.mark.parametrize("language", PHRASES)
+def test_a_further_problem_does_not_count(language: str) -> None:
+    phrase, _, _, label = PHRASES[language]
+    text = f"{phrase.format(18)}\n\n{label} 7 + 2\n{phrase.format(9)}"
+    extracted = extract_final_answer(text, QUESTIONS.get(language, ""))
+    assert extracted is not None
+    assert extracted.value == "18"
+
+
+def test_thousands_are_grouped_by_the_language_of_the_question() -> None:
+    values = {
+        question: extracted.value
+        for question in ("", *QUESTIONS.values())
+        if (extracted := extract_final_answer("\\boxed{5.600}", question))
+    }
+    assert values == {"": "5.6"} | dict.fromkeys(QUESTIONS.values(), "5600")

@@ -219,20 +219,10 @@ def test_what_is_allowed_does_not_count() -> None:
     assert report.counting(allow=["crash"]) == (ten,)
 
 
-@pytest.mark.parametrize(
-    ("name", "is_known"),
-    [
-        ("slow", True),
-        ("crash/AnyError", True),
-        ("false-reject/thousands-commas", True),
-        ("false-accept/thousands-commas", False),  # right answers are not accepted by mistake
-        ("false-reject/anything", False),
-    ],
-)
-def test_names_that_an_allowance_may_have(name: str, is_known: bool) -> None:
-    if is_known:
-        check_names([name])
-    else:
+def test_names_that_an_allowance_may_have() -> None:
+    check_names(["slow", "crash/AnyError", "false-reject/thousands-commas"])
+    # Right answers are not accepted by mistake.
+    for name in ("false-accept/thousands-commas", "false-reject/anything"):
         with pytest.raises(UnknownNameError, match=f"is called '{name}'"):
             check_names([name])
 

@@ -1,17 +1,22 @@
 """What holds for every verb: help, errors, colours, pipes, encodings, interrupts, completion."""
 
+import io
 import json
 import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from rich.table import Table
+from rich.text import Text
 
-from gradeschool import __version__
+from gradeschool import __version__, masking
 from gradeschool.cli import COMMANDS
+from gradeschool.printable import terminal
 from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import SCRIPT, Command, environment, run_script
 from tests.support.files import jsonl
@@ -128,3 +133,123 @@ def test_a_shell_completes_commands() -> None:
                "COMP_CWORD": "1"}  # fmt: skip
     result = subprocess.run([SCRIPT], env=os.environ | changes, capture_output=True, text=True)
     assert result.stdout.split() == ["plain,eval"]
+
+
+# What no command foresaw: one line, an exit status, no traceback, no secret
+
+
+KEY = "sk-canary-4815162342"
+INTERRUPTED = """
+import runpy, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            raise KeyboardInterrupt
+
+module, sys.argv = sys.argv[1], ["gradeschool", "eval", "-m", "tiny", "--dry-run"]
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by 0"), RecursionError(), KeyError(KEY)])
+def test_a_fault_of_ours_is_one_line_and_exit_2(
+    error: Exception, gradeschool: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gradeschool.runs import folder
+
+    def fail(*_: object) -> None:
+        raise error
+
+    masking.register_secret(KEY)
+    monkeypatch.setattr(folder, "summarise_run", fail)
+    result = gradeschool("runs", "show", "folder", "--json")
+    assert result.status == 2
+    assert f"unexpected {type(error).__name__} in cli/test_every.py, line " in result.err
+    assert len(result.err.splitlines()) == 1
+    assert "unexpected" in json.loads(result.out)["error"]
+    assert KEY not in result.out + result.err
+
+
+def test_click_8_1_says_it_as_well(gradeschool: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """click 8.1 has no NoArgsIsHelpError."""
+    monkeypatch.delattr("click.exceptions.NoArgsIsHelpError", raising=False)
+    result = gradeschool("score", "--nope", "x.jsonl")
+    assert (result.status, len(result.err.splitlines())) == (2, 1)
+    assert result.err.startswith("gradeschool: no such option")
+
+
+def test_a_broken_package_is_told(gradeschool: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gradeschool.runs import folder
+
+    def fail(*_: object) -> None:
+        raise ImportError("libgomp.so.1: cannot open shared object file")
+
+    monkeypatch.setattr(folder, "summarise_run", fail)
+    result = gradeschool.refused("runs", "show", "folder")
+    assert "Install this package again, or the library of the system that it names" in result
+    assert "report it" not in result
+
+
+@pytest.mark.parametrize("module", ["click", "gradeschool.cli.eval", "gradeschool.errors"])
+def test_an_interrupt_during_imports_is_no_traceback(module: str) -> None:
+    run = "runpy.run_module('gradeschool', run_name='__main__')"
+    result = subprocess.run(
+        [sys.executable, "-c", f"{INTERRUPTED}\n{run}", module],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (result.returncode, result.stderr.strip()) == (130, "gradeschool: interrupted")
+
+
+# Nothing that a file, a server or a model says is obeyed by a terminal
+
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u202e\x9b2J"
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """Completions of a run with a hostile name, hostile texts and a hostile finish."""
+    rows = [
+        {"run": f"run {HOSTILE}", "index": index, "sample": sample, "finish": HOSTILE,
+         "completion": f"{HOSTILE}\n#### {index}\n=1+1"}
+        for index in range(12) for sample in range(2)
+    ]  # fmt: skip
+    return jsonl(tmp_path / "answers.jsonl", rows)
+
+
+HOSTILE_COMMANDS = (
+    "score F -d sample", "explain F -d sample",
+    "compare F F -d sample", "runs curve F -d sample", "verifier rank F -d sample --by majority",
+    f"eval -m recorded/{HOSTILE.replace(' ', '')} -d sample --dry-run",
+    f"score {HOSTILE.replace(' ', '')}", f"score --{HOSTILE.replace(' ', '')} F",
+    f"protocols show {HOSTILE.replace(' ', '')}", "runs list D",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", HOSTILE_COMMANDS)
+def test_no_command_prints_control_characters(
+    hostile: Path, gradeschool: Command, words: str, tmp_path: Path
+) -> None:
+    arguments = [word.replace("F", str(hostile)) if word == "F" else word for word in words.split()]
+    arguments = [str(tmp_path) if word == "D" else word for word in arguments]
+    result = gradeschool(*arguments)
+    assert (result.out + result.err).replace("\n", "").isprintable()
+
+
+def test_a_console_escapes_text_and_keeps_its_own_styles() -> None:
+    file = io.StringIO()
+    console = terminal(file=file, force_terminal=True, color_system="standard", width=200)
+    table = Table(title=HOSTILE)
+    table.add_column(HOSTILE)
+    table.add_row(Text(HOSTILE, "bold"))
+    console.print(table)
+    console.print(HOSTILE, style="red")
+    written = file.getvalue()
+    assert "\x1b]0" not in written
+    assert "\x07" not in written
+    assert "\u202e" not in written
+    assert written.count("\\x1b[31mred") == 4
+    assert "\x1b[31m" in written  # our own red

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.scoring.table import choose_scorers
-from tests.support.answers import INDEXES, SAMPLE, SCORERS, TEXTS, TWO, USUAL, answers
+from tests.support.answers import INDEXES, SAMPLE, SCORERS, TEXTS, TWO, answers
 from tests.support.command import Command, run_script
 from tests.support.files import jsonl
 
@@ -23,18 +22,6 @@ def test_score_json_has_the_documented_fields(tmp_path: Path) -> None:
     assert {name: official[name] for name in expected} == expected
     assert 0 <= official["ci95"][0] < 0.25 < official["ci95"][1] <= 1
     assert run["scorers"]["lm-eval/gsm8k/flexible-extract"]["correct"] == 4
-
-
-def test_score_takes_every_scorer_by_default(gradeschool: Command, tmp_path: Path) -> None:
-    """No --scorer is every scorer that calls no library, --scorer all is those too."""
-    path = answers(tmp_path)
-    usual = gradeschool("score", path, *SAMPLE, "--json").json()["runs"][0]["scorers"]
-    assert list(usual) == USUAL
-    every = gradeschool("score", path, *SAMPLE, "--json", "--scorer", "all").json()["runs"][0][
-        "scorers"
-    ]
-    assert list(every) == [scorer.name for scorer in choose_scorers(["all"])]
-    assert {name: every[name] for name in usual} == usual
 
 
 def test_runs_of_equal_name_get_their_files_name(gradeschool: Command, tmp_path: Path) -> None:

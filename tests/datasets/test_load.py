@@ -94,16 +94,6 @@ def test_the_wei_exemplars_are_the_same_from_the_yaml_and_from_jsonl(
     assert load_dataset("wei2022").problems == from_jsonl
 
 
-def test_a_file_with_another_digest_is_an_error_not_a_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "gsm8k").mkdir()
-    (tmp_path / "gsm8k" / "test.jsonl").write_bytes(BODY)
-    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
-    with pytest.raises(DataError, match=r"SHA-256 is [0-9a-f]{64}, expected 3730d312"):
-        load_gsm8k()
-
-
 def test_a_missing_data_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(DataError, match=r"GRADESCHOOL_DATA is .*nowhere"):

@@ -44,23 +44,6 @@ def test_lines_end_at_newlines_alone(tmp_path: Path) -> None:
     assert [(each.row, each.text) for each in samples] == [(1, text), (4, "a\u2028b\u0085c")]
 
 
-def test_a_damaged_line_costs_its_own_row(tmp_path: Path) -> None:
-    good = b'{"index": 1, "completion": "good"}'
-    bad = {
-        b'{"index": 0, "completion": "\xff"}': "is not valid UTF-8",
-        b'{"index": 0, "completion": "cut': "is not valid JSON",
-        b'{"index": 0, "completion": ' + b"[" * 10**5 + b"]" * 10**5 + b"}": "is nested too deeply",
-        b'{"index": 0, "completion": "a", "n": ' + b"9" * 10**6 + b"}": "contains an integer with",
-        b"\x00\x01\x02": "is not valid JSON",
-    }
-    path = tmp_path / "answers.jsonl"
-    path.write_bytes(b"\n".join([good, *bad, good]))
-    first, *between, last = read_samples(path)
-    assert (first.fault, last.fault) == ("", "")
-    assert all(each.fault.startswith(fault)
-               for each, fault in zip(between, bad.values(), strict=True))  # fmt: skip
-
-
 @pytest.mark.parametrize("name", ["answers.json", "answers.jsonl", "answers"])
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_json_array_is_read_as_rows(tmp_path: Path, name: str, indent: int | None) -> None:

@@ -54,14 +54,11 @@ def chat(content: object) -> list[dict[str, object]]:
         ("#### 18", Decimal("18"), 1.0, Outcome.CORRECT),
         ("#### 18", Fraction(18), 1.0, Outcome.CORRECT),
         ([{"role": "tool", "content": "#### 18"}], "18", None, Outcome.ERROR),
-        ("#### 18", "18 or 19", None, Outcome.ERROR),
-        ("#### 18", r"7\pi", None, Outcome.ERROR),
-        ("#### 18", "", None, Outcome.ERROR),
         ("#### 18", None, None, Outcome.ERROR),
         ("#### 18", float("nan"), None, Outcome.ERROR),
         ("#### 18", 10**9000, None, Outcome.ERROR),
     ],
-    ids=[str(index) for index in range(24)],
+    ids=[str(index) for index in range(21)],
 )
 def test_a_reward_is_1_0_or_none_with_its_outcome(
     completion: object, gold: object, value: float | None, outcome: Outcome

@@ -51,13 +51,6 @@ def test_retry_after_is_read_in_seconds_and_bounded(header: str, seconds: float 
 
 
 @pytest.mark.parametrize(
-    ("has_key", "said"), [(True, "refuses the API key"), (False, "no API key was sent: set")]
-)
-def test_a_refusal_says_whether_a_key_was_sent(has_key: bool, said: str) -> None:
-    assert said in str(classify(401, {}, b"{}", "http://x", has_key))
-
-
-@pytest.mark.parametrize(
     ("base", "said"),
     [("http://x:1", "did you mean http://x:1/v1?"), ("http://x:1/v1", "check the address")],
 )

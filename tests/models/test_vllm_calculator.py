@@ -1,6 +1,6 @@
 """Tests that the calculator follows its requests through vLLM's batches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -13,9 +13,28 @@ skip_without(MODEL_NEEDS, "the calculator of vLLM")
 import torch  # noqa: E402
 
 from tests.support.lent_modules import MoveDirectionality, imported_anew, lend_vllm  # noqa: E402
-from tests.support.merging_tokenizer import Merging  # noqa: E402
 
 pytestmark = pytest.mark.slow
+
+
+class Merging:
+    """A tokenizer whose tokens join "=" with what is beside it; one for each string."""
+
+    def __init__(self, *tokens: str) -> None:
+        self.tokens = [*"<0123456789+*>=", *tokens]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def convert_ids_to_tokens(self, ids: Sequence[int]) -> list[str]:
+        return [self.tokens[token] for token in ids]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return "".join(self.convert_ids_to_tokens(ids))
+
+    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
+        return {"input_ids": [self.tokens.index(character) for character in text]}
+
 
 TOKENIZER = Merging("=2", "=7", "*2=", ">>")
 SIZE = 24  # more logits than tokens, as models have

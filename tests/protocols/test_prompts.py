@@ -9,14 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool import Problem, all_protocols, get_protocol, load_dataset
+from gradeschool import Problem, Prompt, all_protocols, get_protocol, load_dataset
 from gradeschool.datasets.load import is_here
 from gradeschool.prompts import Template, format_chat, rationale
 from tests.conftest import SHARED
-from tests.support.prompts import render, text_of
 from tests.support.stand_in import protocols_here
 
 Problems = Sequence[Problem]
+
+
+def render(name: str, problems: Sequence[Problem]) -> list[Prompt]:
+    """The prompts of a protocol with its own shots."""
+    protocol = get_protocol(name)
+    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
+    return list(protocol.render(problems, shots))
+
+
+def text_of(prompt: Prompt) -> str:
+    """The text of a completion prompt."""
+    assert prompt.text is not None
+    return prompt.text
 
 
 @pytest.mark.parametrize("name", list(protocols_here(SHARED)))

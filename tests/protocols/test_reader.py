@@ -44,7 +44,7 @@ def test_such_a_sentence_is_no_answer_where_there_is_one() -> None:
     assert verdict.outcome is Outcome.NO_ANSWER
 
 
-@pytest.mark.parametrize("gold", ["x+1", "\\frac{1}{2}x", "Evelyn", "(1,2)"])
+@pytest.mark.parametrize("gold", ["x+1", "\\frac{1}{2}x", "Evelyn", "(1,2)", "20 apples"])
 def test_a_gold_that_is_no_number_is_refused(gold: str) -> None:
     problem = Problem("0", "", gold, f"#### {gold}")
     with pytest.raises(ScorerFailure, match="is not a number; use a scorer of expressions"):

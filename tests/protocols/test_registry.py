@@ -182,7 +182,6 @@ def test_chats_are_compared_by_turns() -> None:
 
 CASES = golden_cases()
 LEAST = 10  # cases of a scorer
-LINES = 80  # of a SOURCE.md: one screen
 SAYS = {
     "correct": Outcome.CORRECT,
     "wrong": Outcome.WRONG,
@@ -243,13 +242,6 @@ def test_every_scorer_has_golden_cases() -> None:
             verdicts[name].append(verdict)
     assert [name for name, said in verdicts.items() if len(said) < LEAST] == []
     assert [name for name, said in verdicts.items() if not {True, False} <= set(said)] == []
-
-
-def test_every_package_says_where_it_comes_from() -> None:
-    sources = {package: PACKAGES / package / "SOURCE.md" for package in package_folders()}
-    lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in sources.items()}
-    assert {name for name, count in lines.items() if count > LINES} == set(), "longer than a screen"
-    assert set(lines) == {module.__name__.rpartition(".")[2] for module in packages()}
 
 
 # The flags that OpenAI published with its example solutions: how many of 1,319 are right.

@@ -1,6 +1,5 @@
 """The settings of an evaluation, its folder, its keys."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,7 @@ from gradeschool.errors import DataError, InputError
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import (
     Job,
-    differing,
-    facts_of,
-    make_manifest,
     prepare,
-    recorded_plan,
     request_key,
 )
 
@@ -89,22 +84,6 @@ def test_problems_are_chosen_at_random_or_by_id(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             ids(**settings)
-
-
-def test_own_protocols_and_changes_are_in_run_json_and_made_again(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text('base = "zero-shot/chat"\nsystem = "Think."\n')
-    by_option = prepare(job(system="Think.")).plan
-    by_file = prepare(job(protocol=str(tmp_path / "mine.toml"))).plan
-    keys = [[each.key for each in plan.requests("m")] for plan in (by_option, by_file)]
-    assert keys[0] == keys[1]
-    assert by_option.protocol.name == "zero-shot/chat with system 'Think.'"
-    for plan in (by_option, by_file):
-        fields = make_manifest(plan, "m", tmp_path)
-        again = recorded_plan(json.loads(json.dumps(fields)))
-        assert again.protocol.digest() == plan.protocol.digest()
-        assert differing(fields, {**fields, **facts_of(again)}) == ""
-    with pytest.raises(InputError):
-        prepare(job(shots="absent.jsonl"))
 
 
 def test_absent_examples_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -75,21 +75,6 @@ def test_every_request_is_asked_once_within_the_connections() -> None:
     assert retries == 0
 
 
-def test_a_transient_failure_is_asked_again_and_then_recorded_as_an_error() -> None:
-    def answer(request: Request, tries: int) -> Reply:
-        if request.key == "k1" or (request.key == "k2" and tries < 3):
-            raise TransientError("http 500", "HTTP 500")
-        return Reply("ok")
-
-    model = Scripted(answer)
-    completions, retries = sent(model, 4)
-    by_key = {item.key: item for item in completions}
-    assert by_key["k1"].error == "http 500: HTTP 500"
-    assert by_key["k2"].text == "ok"
-    assert model.tries == {"k0": 1, "k1": sending.TRIES, "k2": 3, "k3": 1}
-    assert retries == sending.TRIES - 1 + 2
-
-
 def test_a_server_that_is_not_there_is_asked_three_times_and_not_for_every_sample() -> None:
     def answer(request: Request, tries: int) -> Reply:
         raise TransientError("cannot connect", "cannot connect to http://x")
@@ -98,16 +83,6 @@ def test_a_server_that_is_not_there_is_asked_three_times_and_not_for_every_sampl
     with pytest.raises(FatalModelError, match="cannot connect"):
         sent(model, 1000)
     assert sum(model.tries.values()) <= 4 * sending.UNREACHED_TRIES
-
-
-def test_an_error_of_the_recorder_ends_the_run_as_itself() -> None:
-    def record(_: Request, item: Completion) -> None:
-        raise OSError("disk")
-
-    model = Scripted(lambda request, tries: Reply("ok"))
-    dispatcher = Dispatcher(model, record, 3)
-    with pytest.raises(OSError, match="disk"):
-        asyncio.run(dispatcher.send_all([request(number) for number in range(9)]))
 
 
 def test_the_wait_is_the_servers_wish_or_doubles(monkeypatch: pytest.MonkeyPatch) -> None:

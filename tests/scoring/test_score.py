@@ -18,20 +18,24 @@ from pyarrow import parquet
 
 from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.formats.tables import read_rows
-from gradeschool.formats.values import UNNUMBERED, ReadOptions, Sample
+from gradeschool.formats.values import UNNUMBERED, ReadOptions, Reference, Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_scorer
 from gradeschool.scorer import Answer, Outcome, Scorer, ScorerFailure
 from gradeschool.scoring import score
+from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.score import RunScore, ScorerResult, score_run, score_sources
-from gradeschool.scoring.sources import Numbering, Run, load_runs, open_sources
+from gradeschool.scoring.sources import Numbering, Run, collect, load_runs, open_sources
 from gradeschool.scoring.statistics import clustered_wilson, wilson
 from gradeschool.scoring.table import ScoredTable, ScorerSet, choose_scorers
 from tests.support.command import Command
 from tests.support.files import jsonl
-from tests.support.numbered import PROBLEMS
 from tests.support.real_rows import NAMES, real_rows
 
+PROBLEMS = [
+    Problem.from_row(str(index), f"Question {index}?", f"So it is\n#### {index}")
+    for index in range(20)
+]
 SCORERS = ScorerSet(choose_scorers(NAMES))
 
 
@@ -152,6 +156,48 @@ def test_many_samples_of_a_problem_take_linear_time() -> None:
     last = [numbering.place(n, "r", "0", "1", 0, n + 1) for n in range(100_000)][-1]
     assert last == 99_999
     assert numbering.place(0, "r", "0", "1", UNNUMBERED, 500) is None
+
+
+# Samples of a run: repeats, numbers, faults
+
+
+MATCHER = Matcher(PROBLEMS, "numbers")
+
+
+def recorded(row: int, index: int, text: str, sample: int = UNNUMBERED, run: str = "r") -> Sample:
+    return Sample(row, run, text, Reference(str(index)), sample)
+
+
+def collected(*rows: Sample) -> tuple[list[Run], list[str]]:
+    notes: list[str] = []
+    return collect(map(MATCHER.match, rows), "numbers", "f.jsonl", notes.append), notes
+
+
+def test_unusable_rows_are_counted_and_told() -> None:
+    bad = Sample(2, "r", fault="is bad")
+    [run], notes = collected(recorded(1, 0, "#### 0"), bad, recorded(3, 99, "#### 0"))
+    assert run.faults == 2
+    assert [(s.problem is None, s.row) for s in run.samples] == [(False, 1), (True, 2), (True, 3)]
+    assert notes[0] == "row 2 of 'f.jsonl' is bad"
+    assert notes[1].startswith("row 3 of 'f.jsonl' has the id '99'")
+
+
+def test_samples_without_numbers_may_repeat_each_other() -> None:
+    """Where most problems of a run have several rows these are samples, equal ones too."""
+    rows = [recorded(row, row % 2, "same") for row in range(1, 9)]
+    [run], notes = collected(*rows, recorded(9, 5, "same"))
+    assert len(run.samples) == 9
+    assert [sample.sample for sample in run.samples] == [0, 0, 1, 1, 2, 2, 3, 3, 0]
+    assert notes == []
+
+
+def test_a_thousand_faults_are_told_in_six_lines() -> None:
+    """The first five of a kind, and how many more there are."""
+    _, notes = collected(
+        recorded(0, 0, "a"), *(Sample(row, "r", fault="is bad") for row in range(1, 1001))
+    )
+    assert len(notes) == 6
+    assert notes[-1] == "... and 995 more rows of this kind (cannot be used)"
 
 
 # Figures

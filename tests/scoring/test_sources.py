@@ -61,14 +61,6 @@ def test_one_run_of_several_is_scored_alone_and_as_among_the_others(
     assert turned == both[::-1]
 
 
-def test_a_run_that_a_file_does_not_hold_is_named_with_those_that_it_holds(
-    gradeschool: Command, answers: Path, problems: Path
-) -> None:
-    result = gradeschool("score", f"{answers}#mid", "-d", problems, *SCORERS)
-    listed = f"it contains '{answers}#low', '{answers}#high'"
-    assert (result.status, result.err.strip().endswith(listed)) == (2, True)
-
-
 def test_standard_input_is_a_file_like_others_and_leaves_nothing_behind(
     gradeschool: Command, answers: Path, problems: Path, monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
