@@ -1,24 +1,30 @@
 """`gradeschool audit`."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from gradeschool.auditing.audit import (
+    MEANINGS,
+    MOST_HANGS,
+    AuditFinding,
+    AuditReport,
+    Fault,
+    audit,
+    check_names,
+)
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, option
 from gradeschool.errors import InputError
 from gradeschool.printable import count, printable, quoted
+from gradeschool.protocols.registry import get_usable_scorer
+from gradeschool.reports.progress import ProgressDisplay
 from gradeschool.scorer import clip
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from rich.console import Console
-
-    from gradeschool.auditing.audit import AuditFinding, AuditReport
 
 LONGEST_EXAMPLE, LONGEST_GOT, LONGEST_GOLD = 160, 80, 24
 STYLES = {"false-accept": "bold red", "false-reject": "bold yellow"}
@@ -46,10 +52,6 @@ def audit_command(
 
     Example: gradeschool audit rewards.py:score --allow slow
     """
-    from gradeschool.auditing.audit import MOST_HANGS, audit, check_names
-    from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.reports.progress import ProgressDisplay
-
     if (function is None) == (scorer is None):
         which = (
             "both a function and a scorer are" if scorer else "neither a function nor a scorer is"
@@ -83,12 +85,6 @@ def print_audit(report: AuditReport, counting: Collection[AuditFinding], console
 
     counting: the findings that count; the others are only named.
     """
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from gradeschool.auditing.audit import MEANINGS, Fault
-
     console.print(Text.assemble((printable(report.scorer), "bold"), f"  {report.call}"))
     total = len(report.read) + len(report.unread)
     console.print(Text(f"reads {len(report.read)} of {total} formats", "green"))

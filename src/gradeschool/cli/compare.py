@@ -1,20 +1,23 @@
 """`gradeschool compare`: runs with each other; `gradeschool why`: a run with what was expected."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FiniteRange, option, switch
 from gradeschool.errors import InputError
+from gradeschool.formats.values import mapping
 from gradeschool.printable import percent, quoted, say
+from gradeschool.reports.measured import changed_settings
+from gradeschool.reports.pages import fill
+from gradeschool.reports.terminal import print_comparison
+from gradeschool.runs.why import LEAST_POINTS, explain_difference, explain_gap, read_settings
 from gradeschool.scorer import DEFAULT_SCORER, clip
-
-if TYPE_CHECKING:
-    from gradeschool.scoring.sources import Run
+from gradeschool.scoring import compare as comparing
+from gradeschool.scoring.sources import Run, choose_run, choose_runs, file_ids, once_each
+from gradeschool.scoring.statistics import mean_share
+from gradeschool.scoring.table import ScoredTable, choose_scorers
 
 MARGIN = 1.0
 LONG, LEAST_EQUAL = 60, 20  # characters of a text that is hardly equal by chance; such texts
@@ -57,12 +60,6 @@ def compare_command(
 
     Example: gradeschool compare runs/build-124 --gate runs/build-123
     """
-    from gradeschool.formats.values import mapping
-    from gradeschool.reports.terminal import print_comparison
-    from gradeschool.scoring import compare as comparing
-    from gradeschool.scoring.sources import choose_runs, file_ids
-    from gradeschool.scoring.table import ScoredTable
-
     if common and unpaired:
         raise InputError("--common cannot be combined with --unpaired")
     if good is not None and (reference is not None or unpaired):
@@ -85,11 +82,7 @@ def compare_command(
         name = chosen[0].name
         raise InputError(f"only one run is given: {name!r}; give another, or --at-least")
     for run in chosen[1:]:
-        _warn_of_shared_seeds(chosen[0], run)
-        if good is not None:
-            _check_same_prompts(chosen[0], run)
-        elif not unpaired:
-            _warn_of_equal_texts(chosen[0], run)
+        _check_pair(chosen[0], run, is_gate=good is not None, is_paired=not unpaired)
     applied = cli.scorer_of_runs(chosen, scorer)
     names = [mapping(run.manifest.get("protocol")).get("name") for run in chosen]
     protocols = [str(name) for name in dict.fromkeys(names) if name]
@@ -133,58 +126,44 @@ def compare_command(
     cli.exit_for_faults(sum(run.faults for run in chosen), status)
 
 
-def _warn_of_equal_texts(first: Run, other: Run) -> None:
-    """Warn if most longer texts of two runs are equal."""
-    texts = [
-        {(each.problem.id, each.sample): each.text for each in run.samples
-         if each.problem and len(each.text) > LONG}
-        for run in (first, other)
-    ]  # fmt: skip
-    both = texts[0].keys() & texts[1].keys()
-    found = sum(texts[0][key] == texts[1][key] for key in both)
-    if found >= max(LEAST_EQUAL, 0.5 * len(both)):
-        cli.warn(
-            f"{found} of {len(both)} texts are equal in {first.name!r} and {other.name!r}: if they "
-            "are of two models, one was copied over the other"
-        )
-
-
-def _warn_of_shared_seeds(first: Run, other: Run) -> None:
-    """Warn of seeds that two runs of the same requests share: sample i has that of the run + i."""
-    from gradeschool.formats.values import mapping
-
-    facts, seeds = [], []
+def _check_pair(first: Run, other: Run, is_gate: bool, is_paired: bool) -> None:
+    """Warn of texts or seeds that two runs share; a gate refuses runs that record other prompts."""
+    facts, seeds, texts = [], [], []
     for run in (first, other):
         protocol, data, decoding = (
             mapping(run.manifest.get(part)) for part in ("protocol", "dataset", "decoding")
         )
-        facts.append((protocol.get("digest"), data.get("sha256"), run.manifest.get("model"),
-                      decoding.get("temperature")))  # fmt: skip
+        facts.append({"protocol": protocol.get("digest"), "dataset": data.get("sha256"),
+                      "model": run.manifest.get("model"),
+                      "temperature": decoding.get("temperature")})  # fmt: skip
         seed, number = decoding.get("seed"), run.manifest.get("samples")
-        if not (isinstance(seed, int) and isinstance(number, int)):
-            return
-        seeds.append({*range(seed, seed + number)})
-    shared, apart = seeds[0] & seeds[1], max(map(len, seeds))
-    if shared and seeds[0] != seeds[1] and facts[0] == facts[1] and facts[0][-1]:
-        cli.warn(
-            f"{first.name!r} and {other.name!r} have {len(shared)} of {apart} seeds in common, so "
-            "those samples may be equal and the runs are not independent; evaluate one of them "
-            f"again with a --seed that differs by at least {apart}"
-        )
-
-
-def _check_same_prompts(first: Run, other: Run) -> None:
-    """Raise InputError for a gate between runs that record other prompts."""
-    from gradeschool.formats.values import mapping
-
-    for name, digest in (("protocol", "digest"), ("dataset", "sha256")):
-        before, after = (mapping(run.manifest.get(name)).get(digest) for run in (first, other))
+        if isinstance(seed, int) and isinstance(number, int):  # sample i has the seed + i
+            seeds.append({*range(seed, seed + number)})
+        texts.append({(each.problem.id, each.sample): each.text for each in run.samples
+                      if each.problem and len(each.text) > LONG})  # fmt: skip
+    for name in ("protocol", "dataset") if is_gate else ():
+        before, after = (each[name] for each in facts)
         if None not in (before, after) and before != after:
             raise InputError(
                 f"the {name} of {str(other.path)!r} has the digest {after!r}, that of "
                 f"{str(first.path)!r} has {before!r}; a gate compares runs of the same prompts, "
                 "decoding and scorers"
             )
+    is_same_run = facts[0] == facts[1] and facts[0]["temperature"]
+    if is_same_run and len(seeds) == 2 and seeds[0] != seeds[1] and (shared := seeds[0] & seeds[1]):
+        apart = max(map(len, seeds))
+        cli.warn(
+            f"{first.name!r} and {other.name!r} have {len(shared)} of {apart} seeds in common, so "
+            "those samples may be equal and the runs are not independent; evaluate one of them "
+            f"again with a --seed that differs by at least {apart}"
+        )
+    both = texts[0].keys() & texts[1].keys()
+    found = sum(texts[0][key] == texts[1][key] for key in both)
+    if is_paired and not is_gate and found >= max(LEAST_EQUAL, 0.5 * len(both)):
+        cli.warn(
+            f"{found} of {len(both)} texts are equal in {first.name!r} and {other.name!r}: if they "
+            "are of two models, one was copied over the other"
+        )
 
 
 @click.command(cls=cli.Command)
@@ -207,12 +186,6 @@ def why_command(
 
     Example: gradeschool why runs/mine --expected 54.6
     """
-    from gradeschool.reports.measured import changed_settings
-    from gradeschool.reports.pages import fill
-    from gradeschool.runs.why import LEAST_POINTS, explain_difference, explain_gap, read_settings
-    from gradeschool.scoring.sources import choose_run, choose_runs, once_each
-    from gradeschool.scoring.table import choose_scorers
-
     if (expected is None) == (expected_run is None):
         raise InputError("give either --expected PERCENT or --expected-run FILE")
     options, test, here_named = cli.read_options(), "", quoted(run) + cli.options_as_typed()
@@ -265,9 +238,6 @@ def why_command(
 
 def _scorer_with(expected: float, run: Run) -> str:
     """Return "NAMES give 28.33 %" for the scorers nearest to an expected percentage, "" if none."""
-    from gradeschool.scoring.statistics import mean_share
-    from gradeschool.scoring.table import ScoredTable, choose_scorers
-
     scorers = choose_scorers((), run.dataset)
     table = ScoredTable(run, scorers)
     shares = {

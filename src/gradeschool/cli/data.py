@@ -9,9 +9,13 @@ import click
 from gradeschool.atomic import check_output, write_file
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, option
-from gradeschool.errors import InputError
+from gradeschool.datasets.files import SOURCES, find_file, locate
+from gradeschool.datasets.fresh import fresh_problems, row, rows_digest
+from gradeschool.datasets.load import load_dataset, source_named
+from gradeschool.errors import DataError, InputError
 from gradeschool.printable import say
 from gradeschool.problem import MARKER
+from gradeschool.scoring.candidates import read_candidates
 
 output_option = option("-o --output", cli.PATH, "JSONL file to write; by default stdout.",
                        metavar="FILE")  # fmt: skip
@@ -26,9 +30,6 @@ def data_command() -> None:
 @cli.json_option
 def list_command(as_json: bool) -> None:
     """List the named datasets and where each one is stored."""
-    from gradeschool.datasets.files import SOURCES, find_file
-    from gradeschool.errors import DataError
-
     names = ("name", "rows", "sha256", "url", "licence", "language", "golds", "summary")
     rows = []
     for source in SOURCES.values():
@@ -57,9 +58,6 @@ def fetch_command(names: tuple[str, ...]) -> None:
 
     Example: gradeschool data fetch gsm8k gsm8k:train
     """
-    from gradeschool.datasets.files import locate
-    from gradeschool.datasets.load import source_named
-
     for source in [source_named(name) for name in names]:
         file = locate(source)
         say(f"{source.name}: {file.where}, {file.path}")
@@ -86,8 +84,6 @@ def generate_command(
     The columns are those of GSM8K, and the family, structure and number of steps of each problem.
     The same seed gives the same problems on every machine.
     """
-    from gradeschool.datasets.fresh import fresh_problems, row, rows_digest
-
     check_output(output)
     low, high = steps
     if low > high:
@@ -121,9 +117,6 @@ def right_command(run: str, others: tuple[str, ...]) -> None:
 
     Example: gradeschool data right runs/mine --with gsm8k:train
     """
-    from gradeschool.datasets.load import load_dataset
-    from gradeschool.scoring.candidates import read_candidates
-
     added = [problem for name in others for problem in load_dataset(name).problems]
     runs = read_candidates(run, cli.read_options(), cli.warn)
     rows: dict[tuple[str, str, str], None] = {}  # each different text of a problem once
@@ -166,7 +159,6 @@ def label_steps_command(
 
     Example: gradeschool data label-steps runs/mine --form trl -o steps.jsonl
     """
-    from gradeschool.scoring.candidates import read_candidates
     from gradeschool.verifier.process_labels import count_labels, label_run, trl_row
 
     check_output(output)

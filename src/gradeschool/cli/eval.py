@@ -1,25 +1,30 @@
 """`gradeschool eval`."""
 
-from __future__ import annotations
-
+import asyncio
 import sys
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, FiniteRange, option, switch
+from gradeschool.datasets.load import several_golds
 from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
+from gradeschool.models.openai_api import TRANSIENT_STATUSES
 from gradeschool.printable import bounds, count, percent, quoted, say
+from gradeschool.reports.loggers import check_loggers, log_run
+from gradeschool.reports.measured import changed_settings, measured, truncation_advice
+from gradeschool.reports.pages import fill
+from gradeschool.reports.progress import EvaluationDisplay
+from gradeschool.reports.terminal import accuracy_text, curve_table, print_rows, print_scores
+from gradeschool.runs.evaluate import Evaluation, estimate_run, evaluate, is_narrow
+from gradeschool.runs.job import Job, PreparedJob, model_label, prepare
 from gradeschool.scorer import DEFAULT_SCORER
-
-if TYPE_CHECKING:
-    from gradeschool.runs.evaluate import Evaluation
-    from gradeschool.runs.job import PreparedJob
 
 # Requests to a model.
 request_options = cli.with_options(
@@ -67,8 +72,6 @@ def _read_config(context: click.Context, _option: click.Parameter, path: Path | 
     """
     if path is None:
         return
-    import tomllib
-
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -145,13 +148,7 @@ def eval_command(
 
     Example: gradeschool eval -m http://localhost:8080/v1 -p lm-eval/gsm8k
     """
-    from gradeschool.reports.measured import measured
-    from gradeschool.reports.terminal import curve_table, print_scores
-    from gradeschool.runs.job import Job, prepare
-
     if loggers:
-        from gradeschool.reports.loggers import check_loggers
-
         check_loggers(loggers)
     models, protocols = tuple(dict.fromkeys(models)), tuple(dict.fromkeys(protocols or ("",)))
     parent, is_one = settings.pop("output"), len(models) == len(protocols) == 1
@@ -200,7 +197,6 @@ def eval_command(
 
 
 STATUSES = (0, 3, 2, 130)  # of runs, the mildest first
-ASK_AGAIN = ("http 408", "http 409", "http 425", "http 429")  # of the statuses 400 to 499
 
 
 def run_all(
@@ -233,12 +229,6 @@ def run_all(
 
 def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> Evaluation:
     """Run a job with a progress display, then log it; exits with 130 at a second Ctrl-C."""
-    import asyncio
-
-    from gradeschool.datasets.load import several_golds
-    from gradeschool.reports.progress import EvaluationDisplay
-    from gradeschool.runs.evaluate import evaluate
-
     if text := several_golds(prepared.plan.problems):
         cli.warn(text)
     if getattr(prepared.model, "shows_its_key", False):
@@ -250,8 +240,6 @@ def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> 
             cli.warn(f"stopped immediately; completions are kept in {prepared.folder}")
             sys.exit(130)
     if loggers:
-        from gradeschool.reports.loggers import log_run
-
         log_run(loggers, prepared.folder, display.message, cli.warn)
     return evaluation
 
@@ -274,7 +262,8 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
     causes = [*results["errors"], *([evaluation.fatal.cause] if evaluation.fatal else ())]
     again = "run the same command again"
     counted = ", ".join(f"{n} {cause}" for cause, n in results["errors"].items())
-    if any(each.startswith("http 4") and each not in ASK_AGAIN for each in causes):
+    refusals = {f"http {status}" for status in {*range(400, 500)} - TRANSIENT_STATUSES}
+    if refusals.intersection(causes):
         again = "change what the server names, then run the command again"
     if evaluation.fatal is not None:
         status = 2
@@ -304,10 +293,6 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
 
 def _remarks(run: Evaluation) -> list[str]:
     """Return the remarks on a run: cut texts, the judge, the looks of --until."""
-    from gradeschool.reports.measured import truncation_advice
-    from gradeschool.reports.pages import fill
-    from gradeschool.runs.evaluate import is_narrow
-
     forms = run.score.forms
     values = {"advice": truncation_advice(run.manifest, forms, run.cut_at) if forms else "",
               "judge": run.results.get("judge"), "until": run.results.get("until")}  # fmt: skip
@@ -318,8 +303,6 @@ def _remarks(run: Evaluation) -> list[str]:
 
 def _print_json(finished: Sequence[Evaluation]) -> None:
     """Print results with what was measured."""
-    from gradeschool.reports.measured import changed_settings
-
     cli.print_json({"runs": [{
         **run.score.as_json(),
         "folder": str(run.prepared.folder),
@@ -338,10 +321,6 @@ def _print_leaderboard(finished: Sequence[Evaluation]) -> None:
 
     A count that is 0 in every row has no column.
     """
-    from gradeschool.reports.measured import changed_settings
-    from gradeschool.reports.terminal import accuracy_text, print_rows
-    from gradeschool.runs.job import model_label
-
     jobs = [run.prepared for run in finished]
     names = {each.job.model: each.model.name for each in jobs}
     if len(set(names.values())) < len(names):  # one model at two addresses
@@ -389,9 +368,6 @@ def _print_leaderboard(finished: Sequence[Evaluation]) -> None:
 
 def print_estimates(prepared: Sequence[PreparedJob], as_json: bool) -> None:
     """Print the missing requests and their cost; requests at most a model's name."""
-    from gradeschool.reports.pages import fill
-    from gradeschool.runs.evaluate import estimate_run
-
     runs = [estimate_run(each) for each in prepared]
     if as_json:
         cli.print_json(runs[0] if len(runs) == 1 else {"runs": runs})

@@ -1,28 +1,27 @@
 """`gradeschool explain`: completions with their extracted answers, verdicts and causes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle
 from string import ascii_uppercase as LETTERS
-from typing import TYPE_CHECKING, Any
+from textwrap import fill
+from typing import Any
 
 import click
+from rich.console import Console
+from rich.text import Text
 
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import option, switch
+from gradeschool.datasets.files import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.printable import accuracy_words, count, percent, printable, quoted
+from gradeschool.reports.terminal import run_name
 from gradeschool.scorer import Outcome, clip
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
-    from gradeschool.scoring.causes import ExplainedSample
-
+from gradeschool.scoring.causes import ExplainedSample, Side, explained_samples, label_changes_for
+from gradeschool.scoring.sources import choose_runs, file_ids
+from gradeschool.scoring.table import ScoredTable, choose_scorers
 
 MOST_NAMED = 4  # scorers named in a sentence
 # A completion of up to SHORT characters is shown whole; for a longer one, its end and CONTEXT
@@ -59,12 +58,6 @@ def explain_command(
 
     Example: gradeschool explain runs/mine --scorer openai/2021 multi-pattern
     """
-    from gradeschool.datasets.files import OWN_PROBLEMS
-    from gradeschool.reports.terminal import run_name
-    from gradeschool.scoring.causes import explained_samples, label_changes_for
-    from gradeschool.scoring.sources import choose_runs, file_ids
-    from gradeschool.scoring.table import ScoredTable, choose_scorers
-
     files, names = cli.files_and_scorers(arguments, scorers, thinking_marks)
     if len(files) > 1:
         raise InputError(f"explain reads one file at a time, not {', '.join(map(repr, files))}")
@@ -184,13 +177,6 @@ def _print_groups(
 
 def _print_case(case: ExplainedSample, console: Console, ids: Mapping[str, str]) -> None:
     """Print a completion with marks, its verdicts, and their causes; ids: of the file's own."""
-    from textwrap import fill
-
-    from rich.text import Text
-
-    from gradeschool.reports.terminal import run_name
-    from gradeschool.scoring.causes import Side
-
     problem, sample = case.problem, case.sample
     place = f", problem {printable(ids.get(problem.id, problem.id))}, sample {sample.sample}, row "
     place += f"{sample.row}"
@@ -244,8 +230,6 @@ def _marked(text: str, marks: Iterable[tuple[int, int, str, str]]) -> Text:
 
     Of a long text, only the surroundings of the marks and the end.
     """
-    from rich.text import Text
-
     marks = list(marks)
     length, edges = len(text), sorted({edge for mark in marks for edge in mark[:2]})
     windows = [(0, length)]

@@ -1,14 +1,12 @@
 """`gradeschool profile`."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -17,11 +15,19 @@ from gradeschool.atomic import check_output
 from gradeschool.cli import options as cli
 from gradeschool.cli.eval import print_estimates, request_options, run_all
 from gradeschool.cli.options import COUNT, FOLDER, option, switch
+from gradeschool.datasets.load import is_here
 from gradeschool.errors import InputError, StoreError
+from gradeschool.formats.own_run import manifest_of
+from gradeschool.formats.values import mapping
 from gradeschool.problem import Problem
-
-if TYPE_CHECKING:
-    from gradeschool.runs.job import Job, PreparedJob
+from gradeschool.reports.pages import axis_over, render, save_page
+from gradeschool.reports.terminal import print_profile
+from gradeschool.runs.job import BUILT_IN, Job, PreparedJob, prepare, recorded_plan
+from gradeschool.scoring import profile as profiling
+from gradeschool.scoring.compare import outcomes_of
+from gradeschool.scoring.sources import choose_runs
+from gradeschool.scoring.statistics import Interval
+from gradeschool.scoring.table import ScoredTable
 
 SETS = ("gsm8k", "gsm-symbolic", "gsm-plus:mini", "gsm-hard", "fresh:1")
 # The shipped model was trained on fresh problems, which need no download.
@@ -84,8 +90,6 @@ def profile_command(
     check_output(output, ".html")
     status, dataset = 0, next(iter(datasets), None)
     if model is not None:
-        from gradeschool.runs.job import Job
-
         parent = settings.pop("parent")
         jobs = profile_jobs(Job(model, **settings), datasets, parent)
         if dry_run:
@@ -97,15 +101,6 @@ def profile_command(
             cli.warn("the profile is not complete; the same command continues its runs")
             sys.exit(status)
         runs, dataset = tuple(str(work.folder) for work in jobs), None
-
-    from gradeschool.formats.values import mapping
-    from gradeschool.reports.pages import axis_over, render, save_page
-    from gradeschool.reports.terminal import print_profile
-    from gradeschool.scoring import profile as profiling
-    from gradeschool.scoring.compare import outcomes_of
-    from gradeschool.scoring.sources import choose_runs
-    from gradeschool.scoring.statistics import Interval
-    from gradeschool.scoring.table import ScoredTable
 
     chosen = choose_runs(runs, replace(cli.read_options(), dataset=dataset), cli.warn)
     if len(chosen) < 2:
@@ -148,10 +143,6 @@ def profile_jobs(job: Job, sets: Sequence[str], parent: Path | None = None) -> l
     If a folder has other problems of the same set, they stay in its plan. Raises InputError and the
     errors of `runs.job.prepare`.
     """
-    from gradeschool.datasets.load import is_here
-    from gradeschool.formats.own_run import manifest_of
-    from gradeschool.runs.job import BUILT_IN, prepare, recorded_plan
-
     sets = tuple(dict.fromkeys(sets or (BUILT_IN_SETS if job.model == BUILT_IN else SETS)))
     if len(sets) < 2:
         raise InputError(f"only one set: {sets[0]!r}; give the original, then the others")
@@ -183,12 +174,10 @@ def paired_problems(
     taken; from a set of variations, one of each problem, then a second one, with kinds in turn;
     from a set of other problems, the first ones.
     """
-    from gradeschool.scoring.profile import seed_finder
-
     if limit is None:
         return [tuple(problems) for problems in sets]
     original, *others = sets
-    find_seed = seed_finder({problem.id: problem for problem in original})
+    find_seed = profiling.seed_finder({problem.id: problem for problem in original})
     varied: list[defaultdict[str, list[Problem]]] = [defaultdict(list) for _ in others]
     for variations, problems in zip(varied, others, strict=True):
         for problem in problems:

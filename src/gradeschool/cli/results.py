@@ -9,8 +9,13 @@ import click
 from gradeschool.atomic import check_output
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FOLDER, option
-from gradeschool.errors import InputError
+from gradeschool.errors import InputError, TransientError
 from gradeschool.printable import count, say
+from gradeschool.reports.export import check_push, export_run, gather_run, push
+from gradeschool.reports.pages import save_page
+from gradeschool.reports.report import heatmap_page, judge_runs, write_report
+from gradeschool.scoring.sources import choose_run
+from gradeschool.scoring.table import choose_scorers
 
 ENDINGS = {"lm-eval": "", "inspect": ".eval", "parquet": ".parquet"}  # "": files in a folder
 
@@ -42,8 +47,6 @@ def report_command(
 
     Example: gradeschool report runs/mine -o report.html --figures paper/figures
     """
-    from gradeschool.reports.report import judge_runs, write_report
-
     if output is None and figures is None and heatmap is None:
         raise InputError(
             "there is nothing to write; give -o FILE, --figures FOLDER or --heatmap FILE"
@@ -69,9 +72,6 @@ def report_command(
         written["figures"] = [str(path) for path in write_figures(judged, figures)]
         lines.append(f"{count(len(written['figures']), 'file')} of figures in {figures}")
     if heatmap is not None:
-        from gradeschool.reports.pages import save_page
-        from gradeschool.reports.report import heatmap_page
-
         size = save_page(heatmap_page(judged), heatmap)
         written["heatmap"] = {"file": str(heatmap), "bytes": size}
         lines.append(f"a heat-map in {heatmap}")
@@ -132,11 +132,6 @@ def export_command(
 
     Example: gradeschool export runs/mine --to inspect -o mine.eval
     """  # noqa: D301  (\b keeps click from wrapping)
-    from gradeschool.errors import TransientError
-    from gradeschool.reports.export import check_push, export_run, gather_run, push
-    from gradeschool.scoring.sources import choose_run
-    from gradeschool.scoring.table import choose_scorers
-
     if ENDINGS[form]:
         check_output(output, ENDINGS[form], force=force)
     if repo is not None:

@@ -9,7 +9,15 @@ import click
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FiniteRange, option
 from gradeschool.errors import InputError
+from gradeschool.models.choose import find_server
 from gradeschool.printable import printable, say
+from gradeschool.protocols.registry import get_protocol
+from gradeschool.reports.terminal import curve_table, print_run, runs_table
+from gradeschool.runs.folder import find_runs, summarise_run, verify
+from gradeschool.runs.job import Job, model_options
+from gradeschool.scoring.at_k import ballots_by_problem, curve
+from gradeschool.scoring.sources import choose_runs
+from gradeschool.scoring.table import ScoredTable, nothing_judged
 
 
 @click.group(cls=cli.CommandGroup)
@@ -22,8 +30,6 @@ def runs_command() -> None:
 @cli.json_option
 def list_command(folder: Path, as_json: bool) -> None:
     """List the runs in a folder (by default runs)."""
-    from gradeschool.runs.folder import find_runs, summarise_run
-
     summaries, broken = [], 0
     for run in find_runs(folder):
         try:
@@ -34,8 +40,6 @@ def list_command(folder: Path, as_json: bool) -> None:
     if as_json:
         cli.print_json({"runs": [summary.as_json() for summary in summaries]})
     elif summaries:
-        from gradeschool.reports.terminal import runs_table
-
         runs_table(summaries, cli.stdout_console())
     else:
         say(f"no runs in {folder}")
@@ -47,14 +51,10 @@ def list_command(folder: Path, as_json: bool) -> None:
 @cli.json_option
 def show_command(run: Path, as_json: bool) -> None:
     """Show the settings of a run, its progress and its figures."""
-    from gradeschool.runs.folder import summarise_run
-
     summary = summarise_run(run)
     if as_json:
         cli.print_json(summary.as_json())
         return
-    from gradeschool.reports.terminal import print_run
-
     print_run(summary, cli.stdout_console())
 
 
@@ -66,8 +66,6 @@ def verify_command(run: Path, as_json: bool) -> None:
 
     Exit status 1: something does not match. Changes nothing and sends no requests.
     """
-    from gradeschool.runs.folder import verify
-
     findings = verify(run)
     faults = sum(fault for fault, _ in findings)
     if as_json:
@@ -90,11 +88,6 @@ def curve_command(file: str, scorer: str | None, as_json: bool) -> None:
 
     FILE#NAME selects one run of several.
     """
-    from gradeschool.reports.terminal import curve_table
-    from gradeschool.scoring.at_k import ballots_by_problem, curve
-    from gradeschool.scoring.sources import choose_runs
-    from gradeschool.scoring.table import ScoredTable, nothing_judged
-
     runs = choose_runs([file], cli.read_options(), cli.warn)
     chosen = cli.scorer_of_runs(runs[:1], scorer)
     curves = {}
@@ -133,10 +126,7 @@ def doctor_command(
     from rich.table import Table
     from rich.text import Text
 
-    from gradeschool.models.choose import find_server
     from gradeschool.models.doctor import Probe, examine, obstacles
-    from gradeschool.protocols.registry import get_protocol
-    from gradeschool.runs.job import Job, model_options
 
     chosen = None if protocol is None else get_protocol(protocol)
     options = model_options(Job(endpoint, headers=headers))

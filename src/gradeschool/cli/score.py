@@ -1,23 +1,26 @@
 """`gradeschool score`."""
 
-from __future__ import annotations
-
 import gc
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gradeschool.atomic import check_output
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import option
+from gradeschool.datasets.load import platinum_changes
+from gradeschool.formats.own_run import manifest_of
 from gradeschool.printable import count, quoted, say
-
-if TYPE_CHECKING:
-    from gradeschool.scoring.score import RunScore
+from gradeschool.process import cores
+from gradeschool.protocols.registry import all_scorers, get_vote
+from gradeschool.reports import terminal
+from gradeschool.scoring.at_k import votes_on
+from gradeschool.scoring.score import score_sources, verdict_table
+from gradeschool.scoring.sources import open_sources
+from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
 
 
 @click.command(cls=cli.Command)
@@ -61,15 +64,6 @@ def score_command(
 
     Example: gradeschool score answers.jsonl --scorer multi-pattern openai/2021
     """
-    from gradeschool.datasets.load import platinum_changes
-    from gradeschool.formats.own_run import manifest_of
-    from gradeschool.process import cores
-    from gradeschool.protocols.registry import all_scorers, get_vote
-    from gradeschool.scoring.at_k import votes_on
-    from gradeschool.scoring.score import score_sources, verdict_table
-    from gradeschool.scoring.sources import open_sources
-    from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
-
     gc.freeze()
     gc.set_threshold(50_000)  # nearly all objects of a row stay: looking for garbage takes 6 %
     paths, names = cli.files_and_scorers(files, scorers, thinking_marks)
@@ -106,16 +100,23 @@ def score_command(
             write=write,
         )  # fmt: skip
     voted = votes_on(paths, votes, cli.read_options()) if votes else []
-    flagged = _compare_flags(scores, headline)
+    flagged = [run for run in scores if run.flags]
+    lines = []
+    if flagged and all(run.flags[headline].agree == run.flags[headline].n for run in flagged):
+        lines = [f"the file's own flags agree with {headline} on every completion"]
+        flagged = []
+    for run in flagged:
+        words = terminal.flag_line(run, headline, cli.options_as_typed())
+        lines.append(f"{run.run}: {words}")
+        if terminal.disagrees(run.flags[headline]):
+            cli.warn(lines[-1])
     if as_json:
         fields: dict[str, Any] = {"runs": [run.as_json() for run in scores]}
         cli.print_json(fields | ({"votes": [asdict(vote) for vote in voted]} if voted else {}))
     else:
-        from gradeschool.reports import terminal
-
         console = cli.stdout_console()
         terminal.print_scores(scores, console, None if names else headline)
-        for line in flagged:
+        for line in lines:
             say(line)
         if not any(map(cli.is_pipe, files)):  # the command under the table reads the files again
             comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
@@ -138,18 +139,3 @@ def score_command(
                     f"{quoted(result.scorer)}"
                 )
     cli.exit_for_faults(sum(run.faults for run in scores), 3 if is_failed else 0)
-
-
-def _compare_flags(scores: Sequence[RunScore], headline: str) -> list[str]:
-    """Return lines on how the files' own flags agree with the headline scorer; warn if few do."""
-    from gradeschool.reports.terminal import disagrees, flag_line
-
-    flagged = [run for run in scores if run.flags]
-    if flagged and all(run.flags[headline].agree == run.flags[headline].n for run in flagged):
-        return [f"the file's own flags agree with {headline} on every completion"]
-    lines = []
-    for run in flagged:
-        lines.append(f"{run.run}: {flag_line(run, headline, cli.options_as_typed())}")
-        if disagrees(run.flags[headline]):
-            cli.warn(lines[-1])
-    return lines

@@ -1,23 +1,46 @@
 """`gradeschool verifier`: fine-tune, sample, train, score, rank, bench, export, reproduce."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradeschool.atomic import check_output, replacing, write_file
 from gradeschool.cli import options as cli
+from gradeschool.cli.eval import report_end, run_job
 from gradeschool.cli.options import COUNT, FOLDER, limit_option, option, quiet_option, switch
 from gradeschool.errors import InputError
+from gradeschool.formats.values import ReadOptions
 from gradeschool.printable import say
+from gradeschool.process import cores
+from gradeschool.reports.progress import ProgressDisplay
+from gradeschool.reports.verifiers import (
+    HALVES,
+    print_bench,
+    print_ranking,
+    write_figure,
+    write_report,
+)
+from gradeschool.runs.job import Job, prepare
+from gradeschool.scoring.candidates import count_labels, describe_labels, read_candidates
+from gradeschool.scoring.sources import check_sources
+from gradeschool.verifier import step_bench
+from gradeschool.verifier.base_model import (
+    PREFIX,
+    identify_model,
+    needs_training_packages,
+    write_gguf,
+)
+from gradeschool.verifier.rank import rank, read_baseline, read_scored
+from gradeschool.verifier.reproduce import PRESETS, figure_recipe, run_stages, whole_recipe
+from gradeschool.verifier.scores import add_scores, load_scorer
 
 if TYPE_CHECKING:
-    from gradeschool.formats.values import ReadOptions
     from gradeschool.verifier.train import TrainingJob
 
 Option = Callable[[Any], Any]  # a decorator of commands
@@ -90,7 +113,7 @@ def training_options(defaults: str, items: str) -> Option:
 
 
 def _train(
-    run: Callable[[Any, TrainingJob], dict[str, Any]], settings: type, options: dict[str, Any],
+    run: "Callable[[Any, TrainingJob], dict[str, Any]]", settings: type, options: dict[str, Any],
     **reading: ReadOptions,
 ) -> None:  # fmt: skip
     """Train with the options of a command, and print the result; exits with 130 if interrupted."""
@@ -138,8 +161,6 @@ def finetune_command(**options: Any) -> None:
 
     Example: gradeschool verifier finetune -m new:0.2M -d fresh:1:train -o mine
     """
-    from gradeschool.verifier.base_model import PREFIX, needs_training_packages
-
     needs_training_packages()
     from gradeschool.verifier.train import Finetuning, finetune
 
@@ -172,11 +193,6 @@ def sample_command(quiet: bool, as_json: bool, output: Path, **settings: Any) ->
 
     Example: gradeschool verifier sample -m transformers/mine -d fresh:1 -o runs/mine
     """
-    from gradeschool.cli.eval import report_end, run_job
-    from gradeschool.formats.values import ReadOptions
-    from gradeschool.runs.job import Job, prepare
-    from gradeschool.scoring.candidates import count_labels, describe_labels, read_candidates
-
     job = Job(output=output, **settings)
     evaluation = run_job(prepare(job), quiet, ())
     if evaluation.fatal is None:
@@ -225,8 +241,6 @@ def train_command(**options: Any) -> None:
 
     Example: gradeschool verifier train --generator mine --samples runs/mine -o judge
     """
-    from gradeschool.verifier.base_model import needs_training_packages
-
     needs_training_packages()
     from gradeschool.verifier.train import VerifierTraining, train_verifier
 
@@ -248,11 +262,6 @@ def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **s
 
     Example: gradeschool verifier score --verifier judge runs/mine
     """
-    from gradeschool.reports.progress import ProgressDisplay
-    from gradeschool.scoring.candidates import read_candidates
-    from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.scores import add_scores, load_scorer
-
     options = cli.read_options()
     check_sources(files, options)
     loaded = load_scorer(**scorer)
@@ -279,15 +288,11 @@ def export_command(folder: Path, output: Path) -> None:
     Example: gradeschool verifier export judge -o judge.gguf
     """
     if output.suffix == ".gguf":
-        from gradeschool.verifier.base_model import write_gguf
-
         check_output(output)
         with replacing(output) as part:
             write_gguf(folder, part)
         say(str(output))
         return
-    from gradeschool.verifier.base_model import needs_training_packages
-
     needs_training_packages()
     from gradeschool.verifier.head import export_classifier
 
@@ -317,11 +322,6 @@ def rank_command(
 
     Example: gradeschool verifier rank runs/mine --verifier judge
     """
-    from gradeschool.reports.progress import ProgressDisplay
-    from gradeschool.reports.verifiers import print_ranking
-    from gradeschool.scoring.sources import check_sources
-    from gradeschool.verifier.rank import rank, read_baseline, read_scored
-
     options = cli.read_options()
     check_sources([run, *baselines], options)
     with ProgressDisplay() as display:
@@ -367,10 +367,6 @@ def bench_command(
 
     Example: gradeschool verifier bench processbench --verifier judge
     """
-    from gradeschool.reports.progress import ProgressDisplay
-    from gradeschool.reports.verifiers import HALVES, print_bench
-    from gradeschool.verifier import step_bench
-
     check_output(output)
     rows = step_bench.load_solutions(benchmark, limit)
     with ProgressDisplay() as display:
@@ -413,13 +409,6 @@ def reproduce_command(
 
     Example: gradeschool verifier reproduce --preset laptop -o reproduction
     """
-    from dataclasses import replace
-    from shlex import quote
-
-    from gradeschool.process import cores
-    from gradeschool.verifier.base_model import identify_model, needs_training_packages
-    from gradeschool.verifier.reproduce import PRESETS, figure_recipe, run_stages, whole_recipe
-
     chosen = PRESETS[preset]
     if bool(chosen.base) == bool(model):
         raise InputError(
@@ -442,8 +431,6 @@ def reproduce_command(
                                            for word in command)]))  # fmt: skip
         return
     needs_training_packages()
-    from gradeschool.reports.verifiers import write_figure, write_report
-
     root = output or Path(f"reproduce-{preset}")
     run_stages(stages, root, jobs or cores(), tell)
     for name, (_, points) in plans.items():
