@@ -7,9 +7,10 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,7 +30,7 @@ SHOW = "?"  # --columns without a value
 READING = "gradeschool.reading"  # key of the reading options in ctx.meta
 MESSAGES = "gradeschool.messages"  # key of what was said on stderr
 MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+Option = Callable[[Any], Any]  # a decorator of commands
 
 _pipe_of_copy: dict[str, str] = {}  # the temporary files that `files_and_scorers` has written
 
@@ -89,7 +90,7 @@ def options_as_typed() -> str:
     return "".join([" --in-order" * given["in_order"], *words])
 
 
-def option(names: str, kind: Any, help: str, **more: Any) -> Callable[[Any], Any]:
+def option(names: str, kind: Any, help: str, **more: Any) -> Option:
     """Return an option that shows its default; kind: its type, or the names of its choices."""
     if isinstance(kind, tuple):
         kind = click.Choice(kind)
@@ -97,20 +98,14 @@ def option(names: str, kind: Any, help: str, **more: Any) -> Callable[[Any], Any
     return click.option(*names.split(), type=kind, help=help, **more)
 
 
-def switch(names: str, help: str, **more: Any) -> Callable[[Any], Any]:
+def switch(names: str, help: str, **more: Any) -> Option:
     """Return an option without a value."""
     return click.option(*names.split(), is_flag=True, help=help, **more)
 
 
-def with_options(*options: Callable[[Any], Any]) -> Callable[[Decorated], Decorated]:
+def with_options(*options: Option) -> Option:
     """Return a decorator that adds options to a command, in the order of --help."""
-
-    def decorate(command: Decorated) -> Decorated:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+    return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
 
 
 class FiniteRange(click.FloatRange):
@@ -168,7 +163,7 @@ force_option = switch("--force", "Replace existing files.")
 limit_option = option("-n --limit", COUNT, "Use only the first N problems.")
 
 
-def scorer_option(help_text: str) -> Callable[[Decorated], Decorated]:
+def scorer_option(help_text: str) -> Option:
     """Return the option --scorer, which takes one name and refuses an unusable scorer at once."""
 
     def check(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
@@ -181,7 +176,7 @@ def scorer_option(help_text: str) -> Callable[[Decorated], Decorated]:
     return click.option("--scorer", metavar="NAME", help=help_text, callback=check)
 
 
-def scorers_option(default: str) -> Callable[[Decorated], Decorated]:
+def scorers_option(default: str) -> Option:
     """Return the option --scorer, which takes several names; see `files_and_scorers`.
 
     default: the default scorers, for --help.

@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 import click
+from rich.table import Table
+from rich.text import Text
 
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FiniteRange, option
@@ -123,9 +125,6 @@ def doctor_command(
 
     Example: gradeschool doctor http://localhost:8000/v1 -p olmes/gsm8k-tulu
     """
-    from rich.table import Table
-    from rich.text import Text
-
     from gradeschool.models.doctor import Probe, examine, obstacles
 
     chosen = None if protocol is None else get_protocol(protocol)

@@ -12,38 +12,24 @@ import click
 
 from gradeschool.atomic import check_output, replacing, write_file
 from gradeschool.cli import options as cli
-from gradeschool.cli.eval import report_end, run_job
 from gradeschool.cli.options import COUNT, FOLDER, limit_option, option, quiet_option, switch
 from gradeschool.errors import InputError
 from gradeschool.formats.values import ReadOptions
 from gradeschool.printable import say
 from gradeschool.process import cores
 from gradeschool.reports.progress import ProgressDisplay
-from gradeschool.reports.verifiers import (
-    HALVES,
-    print_bench,
-    print_ranking,
-    write_figure,
-    write_report,
-)
-from gradeschool.runs.job import Job, prepare
 from gradeschool.scoring.candidates import count_labels, describe_labels, read_candidates
 from gradeschool.scoring.sources import check_sources
-from gradeschool.verifier import step_bench
 from gradeschool.verifier.base_model import (
     PREFIX,
     identify_model,
     needs_training_packages,
     write_gguf,
 )
-from gradeschool.verifier.rank import rank, read_baseline, read_scored
-from gradeschool.verifier.reproduce import PRESETS, figure_recipe, run_stages, whole_recipe
-from gradeschool.verifier.scores import add_scores, load_scorer
 
 if TYPE_CHECKING:
     from gradeschool.verifier.train import TrainingJob
 
-Option = Callable[[Any], Any]  # a decorator of commands
 POSITIVE = cli.FiniteRange(min=0, min_open=True)
 SEED = click.IntRange(0, cli.MOST_SEED)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -76,7 +62,7 @@ score_options = cli.with_options(
 )  # fmt: skip
 
 
-def training_options(defaults: str, items: str) -> Option:
+def training_options(defaults: str, items: str) -> cli.Option:
     """Return a decorator that adds the options of every training.
 
     defaults: of epochs, optimizer, lr, warmup and batch, as --help shows them, with ";" between;
@@ -193,6 +179,9 @@ def sample_command(quiet: bool, as_json: bool, output: Path, **settings: Any) ->
 
     Example: gradeschool verifier sample -m transformers/mine -d fresh:1 -o runs/mine
     """
+    from gradeschool.cli.eval import report_end, run_job
+    from gradeschool.runs.job import Job, prepare
+
     job = Job(output=output, **settings)
     evaluation = run_job(prepare(job), quiet, ())
     if evaluation.fatal is None:
@@ -262,6 +251,8 @@ def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **s
 
     Example: gradeschool verifier score --verifier judge runs/mine
     """
+    from gradeschool.verifier.scores import add_scores, load_scorer
+
     options = cli.read_options()
     check_sources(files, options)
     loaded = load_scorer(**scorer)
@@ -322,6 +313,9 @@ def rank_command(
 
     Example: gradeschool verifier rank runs/mine --verifier judge
     """
+    from gradeschool.reports.verifiers import print_ranking
+    from gradeschool.verifier.rank import rank, read_baseline, read_scored
+
     options = cli.read_options()
     check_sources([run, *baselines], options)
     with ProgressDisplay() as display:
@@ -367,6 +361,9 @@ def bench_command(
 
     Example: gradeschool verifier bench processbench --verifier judge
     """
+    from gradeschool.reports.verifiers import HALVES, print_bench
+    from gradeschool.verifier import step_bench
+
     check_output(output)
     rows = step_bench.load_solutions(benchmark, limit)
     with ProgressDisplay() as display:
@@ -409,6 +406,9 @@ def reproduce_command(
 
     Example: gradeschool verifier reproduce --preset laptop -o reproduction
     """
+    from gradeschool.reports.verifiers import write_figure, write_report
+    from gradeschool.verifier.reproduce import PRESETS, figure_recipe, run_stages, whole_recipe
+
     chosen = PRESETS[preset]
     if bool(chosen.base) == bool(model):
         raise InputError(

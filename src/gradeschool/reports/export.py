@@ -31,7 +31,7 @@ from gradeschool.masking import masked, register_secret
 from gradeschool.printable import count
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_protocols, all_scorers, available, get_scorer
-from gradeschool.reports.report import sent_prompts
+from gradeschool.runs.job import recorded_prompts
 from gradeschool.scorer import DEFAULT_SCORER, Outcome, Scorer, Verdict
 from gradeschool.scoring.causes import ExplainedSample, explained_samples, label_changes_for
 from gradeschool.scoring.sources import Run, Warn
@@ -109,7 +109,7 @@ def gather_run(run: Run, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
         run.problems() if run.dataset == OWN_PROBLEMS else load_dataset(run.dataset).problems
     )
     places = {id: i for i, id in enumerate(dict.fromkeys(each.id for each in problems if each))}
-    size, prompts = len(places), sent_prompts(manifest, warn)
+    size, prompts = len(places), recorded_prompts(manifest, warn)
     samples = []
     tallies: list[dict[str, list[int]]] = [{} for _ in scorers]  # correct, judged, failures
     table, changes = ScoredTable(run, scorers), label_changes_for(run)

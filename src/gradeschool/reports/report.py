@@ -168,7 +168,7 @@ def judge_run(
 
     values: a verifier's values of completions, by their keys.
     """
-    names, by_key = scorers.names, sent_prompts(run.manifest, warn)
+    names, by_key = scorers.names, recorded_prompts(run.manifest, warn)
     changes = label_changes_for(run)
     rows = [
         row for row in scoring.score_batch(run.samples, scorers, changes) if row.problem is not None
@@ -198,19 +198,6 @@ def judge_run(
         completions,
         revised=sum(row.revised not in (b"", scoring.REMOVED) for row in rows),
     )
-
-
-def sent_prompts(manifest: Mapping[str, Any], warn: Warn) -> Mapping[str, Prompt]:
-    """Return the prompts that were sent, by the key of the completion, a digest of the prompt.
-
-    They are rendered again, so that a prompt with another key is not the one that was sent; {} if
-    they cannot be rendered here.
-    """
-    try:
-        return recorded_prompts(manifest) if "protocol" in manifest else {}
-    except InputError as error:
-        warn(f"no prompts are shown, because they cannot be rendered here: {error}")
-        return {}
 
 
 class ScorerGroup(NamedTuple):

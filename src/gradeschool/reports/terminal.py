@@ -208,8 +208,7 @@ def spread_lines(
     remain: the table shows that they are far from all others. If all have the same accuracy, names
     two whose verdicts differ.
     """
-    gap: tuple[float, bool] = (-1.0, False)
-    found = None
+    gaps = []
     for score in scores:
         scorers = [each for each in score.scorers if each.scorer in comparable and each.judged]
         reads = [
@@ -218,29 +217,27 @@ def spread_lines(
         ranked = reads if len(reads) > 1 else scorers
         if len(ranked) > 1:
             ranked.sort(key=lambda each: (each.scorer != headline, len(each.scorer)))
-            low = min(ranked, key=lambda each: each.accuracy)
             high = max(ranked, key=lambda each: each.accuracy)
-            differing = [each for each in ranked for group in score.agreeing
-                         if each.scorer in group and high.scorer not in group]  # fmt: skip
-            low = low if low.accuracy < high.accuracy or not differing else differing[0]
-            if (size := (high.accuracy - low.accuracy, bool(differing))) > gap:
-                gap, found = size, (score, low, high, len(ranked) == len(scorers))
-    if found is None:
+            [same] = [group for group in score.agreeing if high.scorer in group]
+            low = min(ranked, key=lambda each: (each.accuracy, each.scorer in same))
+            gap = high.accuracy - low.accuracy, low.scorer not in same
+            gaps.append((gap, score, low, high, len(ranked) == len(scorers)))
+    if not gaps:
         return []
-    score, low, high, is_whole = found
+    (size, differs), score, low, high, is_whole = max(gaps, key=lambda found: found[0])
     named = "scorers" if is_whole else "scorers that extract answers"
     explained = (
         f"  gradeschool explain {quoted(score.origin)}{reading} "
         f"--scorer '{high.scorer}' '{low.scorer}'"
     )
     where = f"In {run_name(score.run)} the" if len(scores) > 1 else "The"
-    if not gap[0]:
+    if not size:
         fails = any(each.accuracy_bounds for each in score.scorers if each.scorer in comparable)
         besides = " where both have a verdict" if fails else ""
-        same = f"{where} {named} give the same accuracy{besides}"
-        return [f"{same}, but not the same verdicts:", explained] if gap[1] else [f"{same}."]
+        said = f"{where} {named} give the same accuracy{besides}"
+        return [f"{said}, but not the same verdicts:", explained] if differs else [f"{said}."]
     return [
-        f"{where} {named} are up to {100 * gap[0]:.1f} points apart: {high.scorer} "
+        f"{where} {named} are up to {100 * size:.1f} points apart: {high.scorer} "
         f"{accuracy_text(high)}, {low.scorer} {accuracy_text(low)}. Why:",
         explained,
     ]

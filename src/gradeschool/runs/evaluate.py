@@ -130,13 +130,12 @@ class Session:
         """
         plan, job, model = self.prepared.plan, self.prepared.job, self.prepared.model
         path, rows = self.prepared.folder / own_run.MANIFEST_FILE, self.store.completions
-        planned = self.requests
-        looks = sizes = [len(plan.problems)]
-        if job.until is not None:
-            looks, earlier = look_sizes(len(plan.problems)), own_run.read_json(path) or {}
-            sizes = [size for size in looks if size >= int(earlier.get("problems", 0))]
+        planned, asked = self.requests, (own_run.read_json(path) or {}).get("problems")
+        looks = [len(plan.problems)] if job.until is None else look_sizes(len(plan.problems))
         begins_answer = plan.protocol.example_prompt().prefix is not None
-        for size in sizes:
+        for size in looks:
+            if isinstance(asked, int) and size < asked:
+                continue
             if job.until is not None:
                 ids = [problem.id for problem in plan.problems[:size]]
                 manifest |= {"problems": size, "problem_ids": ids}
@@ -161,10 +160,8 @@ class Session:
                 await batches.request_all(todo)
             else:
                 await self.dispatcher.send_all(todo)
-            if job.until is None:
-                return
-            if self.dispatcher.stopping.is_set():  # also between two looks: the rest is missing
-                self.requests = planned
+            if job.until is None or self.dispatcher.stopping.is_set():
+                self.requests = planned  # stopped between two looks: the rest is missing
                 return
             _, answered = split(self.requests, rows)
             pairs = [(row.text, request.problem) for request, row in answered]

@@ -5,7 +5,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,16 +78,9 @@ class RunSummary:
         return n if isinstance(n, int) and n != self.answered + self.failed else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return {
-            "folder": str(self.folder),
-            "planned": self.planned,
-            "answered": self.answered,
-            "failed": self.failed,
-            "damaged": self.damaged,
-            "run": dict(self.manifest),
-            "results": None if self.results is None else dict(self.results),
-        }
+        """Return the fields as JSON values; the manifest is "run"."""
+        fields = asdict(self)
+        return {"run": fields.pop("manifest"), **fields, "folder": str(self.folder)}
 
 
 def _read(

@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -495,12 +495,21 @@ def differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     return ""
 
 
-def recorded_prompts(fields: Mapping[str, Any]) -> dict[str, Prompt]:
-    """Return the prompts of a run.json by key, rendered again; raises like `recorded_plan`.
+def recorded_prompts(
+    fields: Mapping[str, Any], warn: Callable[[str], None] = lambda words: None
+) -> Mapping[str, Prompt]:
+    """Return the prompts of a run.json by key, rendered again, {} if that is not possible here.
 
-    A key is a digest of its prompt: a stored completion with this key was given this prompt.
+    A key is a digest of its prompt: a stored completion with this key was given this prompt. warn:
+    called with the reason if there are no prompts.
     """
-    requests = recorded_plan(fields).requests(str(fields.get("model")))
+    if "protocol" not in fields:
+        return {}
+    try:
+        requests = recorded_plan(fields).requests(str(fields.get("model")))
+    except InputError as error:
+        warn(f"no prompts are shown, because they cannot be rendered here: {error}")
+        return {}
     return {request.key: request.prompt for request in requests}
 
 

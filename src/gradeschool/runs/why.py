@@ -9,8 +9,7 @@ texts that none of these explains, first those with another prompt, then the res
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 from statistics import median
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import is_truncated
-from gradeschool.completion import IN_THINKING, Finish, Prompt, cut_at, empty_cause
+from gradeschool.completion import IN_THINKING, Finish, cut_at, empty_cause
 from gradeschool.datasets.files import ALIASES
 from gradeschool.errors import InputError
 from gradeschool.formats import foreign, own_run
@@ -205,32 +204,14 @@ def explain_gap(
             f"{count(half, 'word')}: the model answers without working, so a system message or the "
             "examples may be missing", "gradeschool protocols prompts PROTOCOL -n 1, then evaluate "
             "with a chain-of-thought protocol"))  # fmt: skip
-    causes += _recorded_causes(run.manifest, Counter(
-        sample.model for sample in judged if sample.stored is not None and sample.model
-    ), changes)  # fmt: skip
-    notes: tuple[str, ...] = ()
-    tallies = list(table.tallies().values())
-    if failed := len(run.samples) - len(judged):
-        notes = (f"{count(failed, 'sample')} of {len(run.samples):,} failed and are left out of "
-                 "the accuracy; it may change when they are requested again",)  # fmt: skip
-    return GapAccount(scorer.name, expected, mean_share(tallies), clustered_wilson(tallies),
-                      len(judged), _by_points(causes), notes=notes)  # fmt: skip
-
-
-def _recorded_causes(
-    manifest: Mapping[str, Any], answered_by: Mapping[str, int], changes: Sequence[str]
-) -> list[GapCause]:
-    """Return what run.json says that can cost points; only a second run measures how many.
-
-    answered_by: the number of answers by the model that the server named. changes: see
-    `explain_gap`.
-    """
+    # What run.json says that can cost points; only a second run measures how many.
+    manifest, published = run.manifest, known_protocol(run.manifest)
+    answered_by = Counter(each.model for each in judged if each.stored is not None and each.model)
     others = own_run.other_models(str(manifest.get("model")), answered_by)
-    dataset, published = mapping(manifest.get("dataset")).get("name"), known_protocol(manifest)
-    usual = published.dataset if published else ""
+    dataset, usual = mapping(manifest.get("dataset")).get("name"), published and published.dataset
     heat = mapping(manifest.get("decoding")).get("temperature")
     precision = str(mapping(manifest.get("engine")).get("precision") or "")
-    return [GapCause(name, None, evidence, command) for holds, name, evidence, command in (
+    for holds, name, evidence, command in (
         (others, "another model", f"the server says that another model answered: {others}",
          "check the model's name"),
         (usual and dataset and dataset != ALIASES.get(usual, usual), "other problems",
@@ -243,7 +224,16 @@ def _recorded_causes(
         (precision and not FULL_PRECISION.search(precision), "precision",
          f"the weights are {precision}; published scores are of 16 bits",
          "evaluate the model in BF16 or F16, then give that run as --expected-run"),
-    ) if holds]  # fmt: skip
+    ):  # fmt: skip
+        if holds:
+            causes.append(GapCause(name, None, evidence, command))
+    notes: tuple[str, ...] = ()
+    tallies = list(table.tallies().values())
+    if failed := len(run.samples) - len(judged):
+        notes = (f"{count(failed, 'sample')} of {len(run.samples):,} failed and are left out of "
+                 "the accuracy; it may change when they are requested again",)  # fmt: skip
+    return GapAccount(scorer.name, expected, mean_share(tallies), clustered_wilson(tallies),
+                      len(judged), _by_points(causes), notes=notes)  # fmt: skip
 
 
 # Beside a run with the expected score
@@ -294,9 +284,7 @@ def _own_settings(run: Run) -> foreign.RecordedSettings:
         for name in ("protocol", "decoding", "dataset", "shots", "engine", "options")
     )
     published = known_protocol(manifest)
-    prompts: Mapping[str, Prompt] = {}
-    with suppress(InputError):  # they need the dataset, which may not be here
-        prompts = recorded_prompts(manifest)
+    prompts = recorded_prompts(manifest)
     stored = [(sample.row, sample.stored) for sample in run.samples if sample.stored is not None]
     requests = {
         row: foreign.RecordedRequest(prompts.get(each.key), each.usage.prompt_tokens)
