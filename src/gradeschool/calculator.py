@@ -36,7 +36,6 @@ OPEN, CLOSE = "<<", ">>"
 # One token at a time. A comma that does not group thousands is no match.
 NUMBER = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,40}(?![0-9]|,[0-9]{3})|[0-9]++)(?:\.[0-9]*+)?|\.[0-9]++"
 TOKEN = re.compile(rf"{NUMBER}|//|[^ ]")
-PLAIN = re.compile(r"([1-9][0-9]{0,8})([-+*])([1-9][0-9]{0,8})")  # a fast path for most annotations
 ZEROS = re.compile(r"(?<![0-9.,])0[0-9]*[1-9][0-9]*(?![0-9.])")  # 007, which Python refuses
 KINDS = {
     "+": "plus", "-": "minus", "−": "minus", "*": "times", "×": "times", "/": "over", "÷": "over",
@@ -184,9 +183,6 @@ def format_result(expression: str) -> str | None:
 
     None if `evaluate` returns None, and for a whole number that begins with 0.
     """
-    if plain := PLAIN.fullmatch(expression):
-        first, sign, second = int(plain[1]), plain[2], int(plain[3])
-        return str(first * second if sign == "*" else first + (second if sign == "+" else -second))
     value = None if ZEROS.search(expression) else evaluate(expression)
     return None if value is None else format_value(value)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradeschool.answers.search import BOX, TextMatch, closing_brace, last_plain_box
+from gradeschool.answers.search import BOX, TextMatch, closing_brace
 
 # Several harnesses use `(\d+)\.0+([^\d])` and `(\d+)\.0+$`. Here each run of digits is tried only
 # once, from its start.
@@ -138,8 +138,6 @@ def math_box(text: str) -> TextMatch | None:
 
     As `last_boxed_only_string` of the evaluation of MATH, which many harnesses copied.
     """
-    if box := last_plain_box(text):
-        return box
     start = text.rfind("\\boxed")
     if start < 0 or not text.startswith(BOX, start):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -79,12 +79,11 @@ class Protocol:
             return self.original.with_changes(**{**self.changes, **given})
         protocol, made = self, dict[str, Any]()
         for key, value in given.items():
-            is_right, advice = CHANGES[key]
             is_list = key in ("stop", "scorers")
             if is_list and isinstance(value, str):
                 value = [value]
-            if not is_right(value):
-                raise InputError(f"{key} is {clip(repr(value))}; {advice}")
+            if not _is_right(key, value):
+                raise InputError(f"{key} is {clip(repr(value))}; {CHANGES[key]}")
             if is_list:
                 value = [text for text in value if text]
             elif key in ("temperature", "top_p"):
@@ -128,41 +127,38 @@ def probe_problems(count: int) -> tuple[Problem, ...]:
     return tuple(Problem.from_row(f"probe-{i}", *row) for i, row in enumerate(rows))
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _is_number(value: Any, highest: float) -> bool:
-    return type(value) in (int, float) and 0 <= value <= highest
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(map(_is_text, value))
-
-
-def _are_pairs(value: Any) -> bool:
-    is_list = isinstance(value, list | tuple) and bool(value)
-    return is_list and all(_are_texts(pair) and len(pair) == 2 and all(pair) for pair in value)
-
-
-# What `with_changes` takes, in the order in which it is applied: a check, and what to give.
-CHANGES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "prompt": (_is_text, "give a text"),
-    "shots": (lambda value: _is_text(value) or _is_count(value), "give a number from 0, or a file"),
-    "shot": (_is_text, "give a text"),
-    "system": (_is_text, "give a text"),
-    "assistant_prefix": (_is_text, "give a text"),
-    "stop": (_are_texts, "give a list of texts"),
-    "temperature": (lambda value: _is_number(value, 2), "give a number from 0 to 2"),
-    "top_p": (lambda value: _is_number(value, 1), "give a number from 0 to 1"),
-    "max_tokens": (_is_count, "give a whole number, 0 for the server's own length"),
-    "scorers": (lambda value: _are_texts(value) and any(value), "name at least one"),
-    "thinking_marks": (_are_pairs, 'give pairs, such as [["<think>", "</think>"]]'),
+# What `with_changes` takes, in the order in which it is applied, and the advice for a wrong value.
+CHANGES = {
+    "prompt": "give a text",
+    "shots": "give a number from 0, or a file",
+    "shot": "give a text",
+    "system": "give a text",
+    "assistant_prefix": "give a text",
+    "stop": "give a list of texts",
+    "temperature": "give a number from 0 to 2",
+    "top_p": "give a number from 0 to 1",
+    "max_tokens": "give a whole number, 0 for the server's own length",
+    "scorers": "name at least one",
+    "thinking_marks": 'give pairs, such as [["<think>", "</think>"]]',
 }
+
+
+def _is_right(key: str, value: Any) -> bool:
+    """Return whether the value of a change has the right type."""
+    is_list = isinstance(value, list | tuple)
+    if key == "thinking_marks":
+        pairs = value if is_list else ()
+        return bool(pairs) and all(
+            _is_right("stop", pair) and len(pair) == 2 and all(pair) for pair in pairs
+        )
+    if key in ("stop", "scorers"):
+        are_texts = is_list and all(isinstance(text, str) for text in value)
+        return are_texts and (key == "stop" or any(value))
+    if key in ("temperature", "top_p"):
+        return type(value) in (int, float) and 0 <= value <= (2 if key == "temperature" else 1)
+    if key in ("shots", "max_tokens") and type(value) is int:
+        return value >= 0
+    return key != "max_tokens" and isinstance(value, str)
 
 
 def _changed(protocol: Protocol, key: str, value: Any) -> Protocol:
@@ -256,7 +252,7 @@ def shown_change(key: str, value: Any) -> str:
     elif isinstance(value, float):
         shown = f"{value:g}"
     else:
-        is_text = _is_text(value)
+        is_text = isinstance(value, str)
         shown = repr(clip(value, LONGEST)) if is_text else json.dumps(value, ensure_ascii=False)
     return f"{key.replace('_', ' ')} {shown}"
 

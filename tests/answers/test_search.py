@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool.answers.search import TextMatch, last_box, last_match, last_plain_box
+from gradeschool.answers.search import TextMatch, last_box, last_match
 from gradeschool.latex import math_box
 from gradeschool.protocols import deepseek_math, extractions, lm_eval, opencompass
 
-PLAIN = re.compile(r"boxed\{([^{}]*)\}")
 PIECES = st.lists(st.sampled_from(["\\boxed{", "\\boxed", "{", "}", " ", "a", "1", "\\"]))
 TEXTS = PIECES.map("".join) | st.text(st.sampled_from("\\boxed{} a1"), max_size=60)
 PATTERNS = [
@@ -32,9 +31,6 @@ def test_boxes_are_those_of_the_published_patterns(text: str) -> None:
     matches = extractions.BOXED.findall(text)
     flat = last_match(extractions.BOXED, text[: text.rfind("}") + 1])
     assert (flat and flat[1]) == (matches[-1] if matches else None)
-    start = text.rfind("boxed")
-    match = PLAIN.match(text, start) if text[:start].endswith("\\") and start > 0 else None
-    assert last_plain_box(text) == (match and TextMatch(match[1], *match.span(1)))
     box = last_box(text)
     assert box is None or text[box.start : box.end] == box.text
 

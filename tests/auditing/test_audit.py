@@ -206,7 +206,7 @@ def test_our_own_scorer_takes_no_near_miss_and_never_raises() -> None:
 
 
 def finding(fault: Fault, kind: str, completion: str = "11") -> AuditFinding:
-    return AuditFinding(fault, kind, "why", completion, repr(completion), "1", "True", 2, 5)
+    return AuditFinding(fault, kind, "why", completion, "1", "True", 2, 5)
 
 
 def test_what_is_allowed_does_not_count() -> None:

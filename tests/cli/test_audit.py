@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from gradeschool.auditing.audit import AuditFinding, AuditReport, Fault
+from gradeschool.auditing.cases import HostileText
 from gradeschool.cli.audit import print_audit
 from gradeschool.errors import InputError
 from gradeschool.integrations.rewards import Grader
@@ -16,10 +17,11 @@ from tests.support.command import Command, run_script
 
 SHORT = ("--longest", "200")
 ENDS_WITH = "tests.support.scorers:ends_with"
-SUFFIX = AuditFinding(Fault.FALSE_ACCEPT, "suffix", "11 is not 1", "1\x1b[31m1", "'1\\x1b[31m1'",
-                      "1", "True", 40, 1200)  # fmt: skip
-LONG = AuditFinding(Fault.SLOW, "digits", "a reader needs no second", "9" * 5000, "'9' * 5000",
-                    "18", "no answer within 0.5 s", 1, 3)  # fmt: skip
+SUFFIX = AuditFinding(Fault.FALSE_ACCEPT, "suffix", "11 is not 1", "1\x1b[31m1", "1", "True", 40,
+                      1200)  # fmt: skip
+LONG = AuditFinding(Fault.SLOW, "digits", "a reader needs no second", "9" * 5000, "18",
+                    "no answer within 0.5 s", 1, 3,
+                    hostile=HostileText("digits", "9", times=5000))  # fmt: skip
 
 
 @pytest.mark.slow
@@ -88,7 +90,7 @@ def test_findings_that_count_have_a_row_and_others_are_named() -> None:
 
 def test_a_long_completion_is_shown_as_the_expression_that_builds_it() -> None:
     text = shown(report(LONG), LONG)
-    assert "'9' * 5000" in text
+    assert "'9' * 5_000" in text
     assert "no answer within 0.5 s" in text
     assert "a reader needs no second" not in text  # why is for verdicts
     assert len(text) < 2000

@@ -28,6 +28,12 @@ def last_match(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[
     return last
 
 
+def last_place(text: str, piece: str) -> tuple[int, int] | None:
+    """Return the place of the last occurrence of a piece, None if it is not literally there."""
+    start = text.rfind(piece)
+    return None if start < 0 else (start, start + len(piece))
+
+
 DIGIT = re.compile(r"\d")
 NO_DIGITS = "".join(map(chr, range(ord("0")))) + "".join(map(chr, range(ord("9") + 1, 128)))
 END = 64  # characters in which the last digit of most texts is
@@ -97,26 +103,11 @@ def closing_brace(text: str, inside: int, end: int | None = None) -> int:
     return -1
 
 
-def last_plain_box(text: str) -> TextMatch | None:
-    r"""Return the content of the last `\boxed{...}` if no brace and no "boxed" follows inside it.
-
-    None for every other text: harnesses read the same in a plain box, but not in others.
-    """
-    start = text.rfind("boxed") if "\\" in text else -1
-    inside = start - 1 + len(BOX)
-    close = text.find("}", inside) if start > 0 and text.startswith(BOX, start - 1) else -1
-    if close < 0 or text.find("{", inside, close) >= 0:
-        return None
-    return match_of((text[inside:close], inside, close))
-
-
 def last_box(text: str) -> TextMatch | None:
     r"""Return the content of the last `\boxed{...}`, nested braces included.
 
     A box that is not closed extends to the end of the text.
     """
-    if box := last_plain_box(text):
-        return box
     start = text.rfind(BOX) if "\\" in text else -1
     if start < 0:
         return None

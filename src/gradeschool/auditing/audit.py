@@ -7,10 +7,10 @@ as it still raises or hangs.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradeschool.auditing import cases
 from gradeschool.auditing.cases import GOLD, LONG, HostileText
@@ -76,7 +76,7 @@ class AuditFinding:
     """One kind of failure, with its smallest example.
 
     kind: the family of cases; for a crash, the exception. why: the reasoning of a careful reader.
-    completion, gold: the example; recipe: the completion as a Python expression. got: the result of
+    completion, gold: the example; hostile: the hostile text that it is, if any. got: the result of
     the scorer. failed: how many of the `tried` cases fail, in the formats `shapes`.
     """
 
@@ -84,12 +84,22 @@ class AuditFinding:
     kind: str
     why: str
     completion: str
-    recipe: str
     gold: str
     got: str
-    failed: int
-    tried: int
+    failed: int = 1
+    tried: int = 0
     shapes: tuple[str, ...] = ()
+    hostile: HostileText | None = None
+
+    @property
+    def recipe(self) -> str:
+        """The completion as a Python expression."""
+        return self.hostile.recipe() if self.hostile else repr(self.completion)
+
+    @property
+    def size(self) -> tuple[int, bool, str, str]:
+        """The key by which examples are ordered from small to large."""
+        return len(self.completion) + len(self.gold), self.gold == "0", self.completion, self.gold
 
     @property
     def name(self) -> str:
@@ -98,8 +108,13 @@ class AuditFinding:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values. A long completion is null; its recipe is always given."""
-        fields = asdict(self) | {"fault": self.fault.value, "name": self.name}
+        fields = asdict(self) | {
+            "fault": self.fault.value,
+            "name": self.name,
+            "recipe": self.recipe,
+        }
         fields["formats"] = list(fields.pop("shapes"))
+        del fields["hostile"]
         if len(self.completion) > LONGEST_SHOWN:
             fields["completion"] = None
         return fields
@@ -340,32 +355,11 @@ def _formats_read(scorer: AuditedScorer, name: str) -> tuple[str, ...]:
     return best
 
 
-class AuditFailure(NamedTuple):
-    """A question, the fault of its reply, and where it comes from.
-
-    shape: the format of the case of the suite, if any; hostile: the hostile text, if any.
-    """
-
-    fault: Fault
-    kind: str
-    why: str
-    question: Question
-    got: str
-    shape: str = ""
-    hostile: HostileText | None = None
-
-    @property
-    def size(self) -> tuple[int, bool, str, str]:
-        """The key by which examples are ordered from small to large."""
-        completion, gold = self.question
-        return len(completion) + len(gold), gold == "0", completion, gold
-
-
 def _try_cases(
     scorer: AuditedScorer, read: tuple[str, ...], seed: int
-) -> tuple[list[AuditFailure], dict[str, int]]:
+) -> tuple[list[AuditFinding], dict[str, int]]:
     """Return the failures, and the number of cases of each kind that were tried."""
-    every, failures, at_threshold = cases.suite(seed), [], 0
+    every, failures, at_threshold = cases.suite(seed), list[AuditFinding](), 0
     plain = list(dict.fromkeys((case.base, case.gold) for case in every if case.base))
     accepted = {question for question, reply in zip(plain, scorer.replies(plain), strict=True)
                 if scorer.accepts(reply)}  # fmt: skip
@@ -376,14 +370,13 @@ def _try_cases(
         kind = case.kind
         if trouble := _trouble(question, reply):
             if not (kind.loose and trouble.fault in (Fault.CRASH, Fault.ODD_RETURN)):
-                failures.append(trouble._replace(shape=case.shape))
+                failures.append(replace(trouble, shapes=(case.shape,)))
             if trouble.fault is not Fault.ODD_RETURN:
                 continue  # while a value that is no number rewards nothing
         if reply is not NOT_CALLED and scorer.accepts(reply) is not kind.right:
             fault = Fault.FALSE_REJECT if kind.right else Fault.FALSE_ACCEPT
-            failures.append(
-                AuditFailure(fault, kind.name, kind.why, question, reply.shown, case.shape)
-            )
+            failures.append(AuditFinding(fault, kind.name, kind.why, *question, reply.shown,
+                                         shapes=(case.shape,)))  # fmt: skip
             at_threshold += fault is Fault.FALSE_ACCEPT and reply.score == scorer.threshold
     if any(reply.score is not None and reply.score > scorer.threshold for reply in given):
         scorer.at_threshold = at_threshold
@@ -397,14 +390,14 @@ def _try_cases(
             got = ", then ".join(f"raises {reply.raised[:60]}" if reply.raised else reply.shown
                                  for reply in (first, second))  # fmt: skip
             why = "the same question must get the same verdict"
-            failures.append(AuditFailure(Fault.CHANGING, "asked twice", why, question, got))
+            failures.append(AuditFinding(Fault.CHANGING, "asked twice", why, *question, got))
     counts = Counter(case.kind.name for case in judged)
     return failures, {kind.name: counts[kind.name] for kind in cases.every_kind()}
 
 
 def _try_as_trainers_call(
     scorer: AuditedScorer, read: tuple[str, ...]
-) -> tuple[list[AuditFailure], dict[str, int]]:
+) -> tuple[list[AuditFinding], dict[str, int]]:
     """Ask plain questions again as trainers do; return the failures and the questions of each kind.
 
     In a second thread `signal.alarm` raises, and what a scorer keeps for each thread is empty. Of
@@ -414,25 +407,25 @@ def _try_as_trainers_call(
     questions = [(write(gold), gold) for gold in cases.PROBES]
     questions.append((write(BEFORE[1]), GOLD))
     first, failures = scorer.replies(questions), []
-    ways = {"in a second thread": call._replace(thread=True)}
+    ways = [("in a second thread", call._replace(thread=True), WHY_OF_THREADS)]
     if call.way in ("batch", "chats", "openrlhf"):
-        ways["among other completions"] = call._replace(several=True)
-    for kind, way in ways.items():
-        scorer.call, why = way, WHY_OF_SEVERAL if way.several else WHY_OF_THREADS
+        ways.append(("among other completions", call._replace(several=True), WHY_OF_SEVERAL))
+    for kind, way, why in ways:
+        scorer.call = way
         second = scorer.replies(questions)
         for question, here, there in zip(questions, first, second, strict=True):
             if NOT_CALLED not in (here, there) and not here.raised and here.score != there.score:
                 fault = Fault.CRASH if there.raised else Fault.CHANGING
                 fault = Fault.ODD_RETURN if there.score is None and not there.raised else fault
                 got = f"{here.shown}, {kind} {there.raised or there.shown}"
-                failures.append(AuditFailure(fault, kind, why, question, got))
+                failures.append(AuditFinding(fault, kind, why, *question, got))
     scorer.call = call
-    return failures, dict.fromkeys(ways, len(questions))
+    return failures, {kind: len(questions) for kind, *_ in ways}
 
 
 def _trouble(
     question: Question, reply: CallResult, hostile: HostileText | None = None
-) -> AuditFailure | None:
+) -> AuditFinding | None:
     """Return a failure that any question may show: an exception, a long wait, an odd value."""
     if reply is NOT_CALLED:
         return None
@@ -451,14 +444,14 @@ def _trouble(
         why = "a verdict is True, False or a finite number"
     else:
         return None
-    return AuditFailure(fault, kind, why, question, got, hostile=hostile)
+    return AuditFinding(fault, kind, why, *question, got, hostile=hostile)
 
 
 def _findings(
-    failures: Iterable[AuditFailure], tried: dict[str, int], questions: int, scorer: AuditedScorer
+    failures: Iterable[AuditFinding], tried: dict[str, int], questions: int, scorer: AuditedScorer
 ) -> tuple[AuditFinding, ...]:
     """Return one finding for each kind with its smallest example, worst first, then as tried."""
-    groups: defaultdict[tuple[Fault, str], list[AuditFailure]] = defaultdict(list)
+    groups: defaultdict[tuple[Fault, str], list[AuditFinding]] = defaultdict(list)
     for failure in failures:
         groups[failure.fault, failure.kind].append(failure)
     faults, kinds = list(Fault), list(tried)
@@ -477,15 +470,13 @@ def _findings(
              for each in sorted(by_shape.values(), key=lambda each: each.size)[:MOST_SHAPES]),
             key=lambda each: each.size,
         )  # fmt: skip
-        text, gold = example.question
-        recipe = example.hostile.recipe() if example.hostile else repr(text)
-        shapes = tuple(dict.fromkeys(each.shape for each in group if each.shape))
-        findings.append(AuditFinding(fault, kind, example.why, text, recipe, gold, example.got,
-                                     len(group), tried.get(kind, questions), shapes))  # fmt: skip
+        shapes = tuple(dict.fromkeys(shape for each in group for shape in each.shapes))
+        findings.append(replace(example, failed=len(group), tried=tried.get(kind, questions),
+                                shapes=shapes))  # fmt: skip
     return tuple(findings)
 
 
-def _with_fewer_units(failure: AuditFailure, scorer: AuditedScorer) -> AuditFailure:
+def _with_fewer_units(failure: AuditFinding, scorer: AuditedScorer) -> AuditFinding:
     """Return the failure on the first text of 1, 2, 4, ... units that fails in the same way."""
     if (text := failure.hostile) is None:
         return failure
@@ -494,6 +485,6 @@ def _with_fewer_units(failure: AuditFailure, scorer: AuditedScorer) -> AuditFail
             shorter = text._replace(times=1 << power, after=after)
             question = (shorter.text, GOLD)
             other = _trouble(question, scorer.reply(question), shorter)
-            if other and other[:2] == failure[:2]:
+            if other and other.name == failure.name:
                 return other
     return failure

@@ -14,10 +14,10 @@ set, so lighteval's code for those is left out.
 
 import re
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import groupby, product
-from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from operator import itemgetter
+from typing import Any, Literal
 
 import sympy
 from latex2sympy2_extended import NormalizationConfig, latex2sympy, normalize_latex
@@ -31,7 +31,7 @@ from gradeschool.answers.search import closing_brace
 from gradeschool.protocols.by_math_verify import shown
 from gradeschool.worker import Raised, attempt, holds
 
-BOXES = ("\\boxed", "\\fbox")
+BOX = re.compile(r"\\(?:boxed|fbox)\s*+")
 JOINED = re.compile(r"^\s*(?:and|or|,)\s*$")
 TEXT_AND_OR = re.compile(r"\\text{\s*(?:and|or)\s*}")
 AND_OR = re.compile(r"(?<!\w)(?:and|or)(?!\w)")
@@ -66,30 +66,20 @@ def boxed(text: str, last_box: bool) -> str:
     Boxes are found from the end. last_box: stop where "and", "or" or a comma does not join two.
     A box without a closing brace counts only as the last one, and extends to the end of the text.
     """
-    contents: list[str] = []
-    end, later = len(text), -1
-    while True:
-        start, inside = _box_before(text, later if later >= 0 else end)
-        if start < 0 or inside >= end:
+    contents, later = list[str](), len(text)
+    for box in reversed(list(BOX.finditer(text))):
+        inside = box.end()
+        if inside >= later:
             break
-        close = closing_brace(text, inside + 1, end) if text[inside] == "{" else -1
+        close = closing_brace(text, inside + 1, later) if text[inside] == "{" else -1
         if close < 0:
             contents = contents or [text[inside:]]
             break
-        if last_box and later >= 0 and not JOINED.match(text[close + 1 : later]):
+        if last_box and contents and not JOINED.match(text[close + 1 : later]):
             break
         contents.append(text[inside + 1 : close].strip())
-        end = later = start
+        later = box.start()
     return ",".join(reversed(contents)) if contents else text
-
-
-def _box_before(text: str, end: int) -> tuple[int, int]:
-    """Return the positions of the last box before `end` and of its expected brace."""
-    start, command = max((text.rfind(command, 0, end), command) for command in BOXES)
-    inside = start + len(command)
-    while inside < end and text[inside].isspace():
-        inside += 1
-    return start, inside
 
 
 NUMBER = (
@@ -136,22 +126,15 @@ def formulas(context: Literal["boxed", "plain"]) -> str:
     return pattern
 
 
-class Pattern(NamedTuple):
-    """A pattern, its priority, and whether it finds LaTeX rather than numbers and expressions."""
-
-    regex: re.Pattern[str]
-    priority: int
-    latex: bool
-
-
-@cache
-def expression_patterns() -> tuple[Pattern, ...]:
-    """Return the patterns for golds."""
-    return tuple(Pattern(re.compile(regex), priority, False) for regex, priority in EXPRESSIONS)
+# A priority, a pattern, and whether it finds LaTeX rather than numbers and expressions.
+Patterns = tuple[tuple[int, re.Pattern[str], bool], ...]
+GOLD_PATTERNS: Patterns = tuple(
+    (priority, re.compile(regex), False) for regex, priority in EXPRESSIONS
+)
 
 
 @cache
-def answer_patterns(box: int = 0) -> tuple[Pattern, ...]:
+def answer_patterns(box: int = 0) -> Patterns:
     """Return the patterns for completions: LaTeX before plain numbers of the same priority.
 
     box: the priority of boxes; 55 puts them after "final answer is".
@@ -166,26 +149,24 @@ def answer_patterns(box: int = 0) -> tuple[Pattern, ...]:
         (formulas("boxed"), box),
         (OPEN_BOX, box),
     )
-    match = [Pattern(re.compile(regex, re.DOTALL), priority, True) for regex, priority in latex]
-    return (*match, *expression_patterns())
+    found = [(priority, re.compile(regex, re.DOTALL), True) for regex, priority in latex]
+    return (*found, *GOLD_PATTERNS)
 
 
 HUNDREDTH = Rational(1, 100)
 SEPARATORS = str.maketrans("", "", ", ")
 
 
-def extracted(text: str, patterns: tuple[Pattern, ...], first_match: bool) -> list[Any]:
+def extracted(text: str, patterns: Patterns, first_match: bool = False) -> list[Any]:
     """Return the extracted value and its characters: a list of zero, one or two items.
 
     first_match: stop after the first match, even if it cannot be parsed; else try the next ones.
     """
     values: list[Any] = []
     characters: list[str] = []
-    priority = attrgetter("priority")
+    priority = itemgetter(0)
     for _, group in groupby(sorted(patterns, key=priority), key=priority):
-        matches = [
-            (match, pattern.latex) for pattern in group for match in pattern.regex.finditer(text)
-        ]
+        matches = [(match, latex) for _, regex, latex in group for match in regex.finditer(text)]
         matches.sort(key=lambda match: (match[0].end(), -match[0].start()), reverse=True)
         for match, latex in matches:
             value, read = _formulas(match) if latex else _number(match)
@@ -271,44 +252,13 @@ def _parsed(latex: str) -> Any:
     return value
 
 
-# The metrics
+# Comparison
 
-LATE_BOX = 55  # the priority of boxes where no other is set
 Judged = tuple[str | None, bool]
+Equal = Callable[[Any, Any], bool]
 
 
-def extractive_match(text: str, choice: str) -> Judged:
-    """Judge as `Metrics.expr_gold_metric`; `choice` is the whole reference solution."""
-    answers = extracted(text, answer_patterns(), first_match=False)
-    golds = golds_in(choice, expression_patterns(), False) or [choice]
-    return shown(answers), any_equal(golds, answers, numbers_equal)
-
-
-def pass_at_1(text: str, choice: str) -> Judged:
-    """Judge one completion as `Metrics.pass_at_k_math`; the gold is a number."""
-    return _pass_at_1(text, choice, lambda gold, reading: numbers_equal(gold, reading, 6))
-
-
-def pass_at_1_of_solutions(text: str, choice: str) -> Judged:
-    """Judge one completion as `Metrics.pass_at_k_math`; the gold is extracted from a solution."""
-    return _pass_at_1(
-        text, choice, lambda gold, reading: sympy_expr_eq(gold, reading, 6, 15, True) is True
-    )
-
-
-def _pass_at_1(text: str, choice: str, equal: Callable[[Any, Any], bool]) -> Judged:
-    answers = extracted(text.strip(), answer_patterns(LATE_BOX), first_match=False)
-    golds = golds_in(choice.strip(), answer_patterns(LATE_BOX), False) or [choice.strip()]
-    return shown(answers), any_equal(golds, answers, equal)
-
-
-def math_scorer(text: str, target: str) -> Judged:
-    """Judge as `math_scorer`: the items extracted from both must be equal lists."""
-    answers = extracted(text, answer_patterns(), first_match=True)
-    return shown(answers), answers == golds_in(target, expression_patterns(), True)
-
-
-def any_equal(golds: list[Any], readings: list[Any], equal: Callable[[Any, Any], bool]) -> bool:
+def any_equal(golds: list[Any], readings: list[Any], equal: Equal) -> bool:
     """Return whether a gold equals an extracted item: values as values, texts as texts."""
     for gold, reading in product(golds, readings):
         if isinstance(gold, str) and isinstance(reading, str):
@@ -369,3 +319,38 @@ def _is(kind: type, value: Any) -> bool:
     if isinstance(value, Mul) and len(value.args) == 2 and value.args[1] == HUNDREDTH:
         return isinstance(value.args[0], kind)
     return isinstance(value, kind)
+
+
+# The metrics
+
+LATE_BOX = 55  # the priority of boxes where no other is set
+to_six_decimals = partial(numbers_equal, decimals=6)
+
+
+def extractive_match(text: str, choice: str) -> Judged:
+    """Judge as `Metrics.expr_gold_metric`; `choice` is the whole reference solution."""
+    return _judge(text, choice, answer_patterns(), GOLD_PATTERNS, numbers_equal)
+
+
+def pass_at_1(text: str, choice: str, equal: Equal = to_six_decimals) -> Judged:
+    """Judge one completion as `Metrics.pass_at_k_math`; the gold is a number."""
+    patterns = answer_patterns(LATE_BOX)
+    return _judge(text.strip(), choice.strip(), patterns, patterns, equal)
+
+
+def pass_at_1_of_solutions(text: str, choice: str) -> Judged:
+    """Judge one completion as `Metrics.pass_at_k_math`; the gold is extracted from a solution."""
+    return pass_at_1(
+        text, choice, lambda gold, reading: sympy_expr_eq(gold, reading, 6, 15, True) is True
+    )
+
+
+def math_scorer(text: str, target: str) -> Judged:
+    """Judge as `math_scorer`: the items extracted from both must be equal lists."""
+    answers = extracted(text, answer_patterns(), first_match=True)
+    return shown(answers), answers == golds_in(target, GOLD_PATTERNS, True)
+
+
+def _judge(text: str, gold: str, patterns: Patterns, of_gold: Patterns, equal: Equal) -> Judged:
+    answers = extracted(text, patterns)
+    return shown(answers), any_equal(golds_in(gold, of_gold) or [gold], answers, equal)

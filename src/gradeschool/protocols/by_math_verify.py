@@ -101,14 +101,12 @@ MOST_CHARACTERS = 50_000  # of a response to the rubric; longer ones are wrong w
 
 def verifiers_rubric(text: str, gold: str) -> Judged:
     r"""Judge as MathRubric with the default parser: no \boxed{}, no answer."""
-    return _rubric(last_box(_after_thinking(text)) or "", gold)
+    return _rubric(text, gold)
 
 
 def verifiers_rubric_lenient(text: str, gold: str) -> Judged:
     r"""Judge as MathRubric with a parser that uses the whole reply if there is no \boxed{}."""
-    reply = _after_thinking(text)
-    box = last_box(reply)
-    return _rubric(reply if box is None else box, gold)
+    return _rubric(text, gold, whole_reply=True)
 
 
 def verifiers_gsm8k_v1(text: str, gold: str) -> Judged:
@@ -126,10 +124,6 @@ def verifiers_boxed_answer(text: str, gold: str) -> Judged:
     return _judge_boxed(answer, label) if answer and label else (answer[:LONGEST] or None, False)
 
 
-def _after_thinking(text: str) -> str:
-    return text.rpartition(THOUGHT_END)[2].strip()
-
-
 def last_box(text: str) -> str | None:
     r"""Return the content of the last \boxed{}; None if there is none or it is not closed."""
     start = text.rfind(BOX)
@@ -138,7 +132,10 @@ def last_box(text: str) -> str | None:
     return None if close < 0 else text[inside:close]
 
 
-def _rubric(response: str, gold: str) -> Judged:
+def _rubric(text: str, gold: str, whole_reply: bool = False) -> Judged:
+    reply = text.rpartition(THOUGHT_END)[2].strip()
+    box = last_box(reply)
+    response = box if box is not None else reply if whole_reply else ""
     if 0 < len(response) <= MOST_CHARACTERS:
         return _judge_boxed(response, gold)
     return response[:LONGEST] or None, False

@@ -23,6 +23,7 @@ LAST_NUMBER = "the last number"
 MARKED = re.compile(r"#### (\-?[0-9\.\,]+)")
 MARK, HASH = "#### ", "#"  # a search for one character takes a fifth of the time
 Extract = Callable[[str, str], Answer | None]
+Reference = Callable[[Problem], str]
 without_commas: Callable[[str], str] = methodcaller("replace", ",", "")
 
 
@@ -93,6 +94,48 @@ def last_number_before(mark: str, pattern: re.Pattern[str]) -> Extract:
     )
 
 
+def first_of(*extractions: Extract) -> Extract:
+    """Return an extraction by the first of several that finds an answer."""
+
+    def extract(text: str, reference: str = "") -> Answer | None:
+        for each in extractions:
+            if (answer := each(text, reference)) is not None:
+                return answer
+        return None
+
+    return extract
+
+
+def gold_as(form: Callable[[str], str]) -> Reference:
+    """Return a reference: the gold in a form."""
+    return lambda problem: form(problem.gold)
+
+
+def solution_as(form: Callable[[str], str]) -> Reference:
+    """Return a reference: the solution in a form."""
+    return lambda problem: form(problem.solution)
+
+
+def read_from_solution(extract: Extract, failure: str = "") -> Reference:
+    """Return a reference: what an extraction finds in the solution.
+
+    If that is nothing, the reference is "", or raises ScorerFailure with the words of `failure`.
+    """
+
+    def reference(problem: Problem) -> str:
+        answer = extract(problem.solution, "")
+        if answer is None and failure:
+            raise ScorerFailure(failure)
+        return "" if answer is None else answer.value
+
+    return reference
+
+
+def equal_as(form: Callable[[str], str]) -> Callable[[str, str], bool]:
+    """Return a comparison of two strings in a form."""
+    return lambda value, reference: form(value) == form(reference)
+
+
 # Without commas; a trailing period stays.
 first_marked = first_group(MARKED, "the first '#### N'", HASH, without_commas)
 last_marked = last_group(MARKED, "the last '#### N'", MARK, without_commas)
@@ -125,9 +168,7 @@ def normalized(number: str) -> str:
         return cleaned
 
 
-def normalized_gold(problem: Problem) -> str:
-    """Return the gold, normalised."""
-    return normalized(problem.gold)
+normalized_gold = gold_as(normalized)
 
 
 def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
@@ -147,8 +188,7 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
         if match is None:
             return None
         number = match[0]
-        start = text.rfind(number)
-        span = None if start < 0 else (start, start + len(number))
+        span = search.last_place(text, number)
         return make_answer((number, number, span, "the last number, commas removed"))
 
     return extract
@@ -182,20 +222,9 @@ def compare_without_zeros(value: str, reference: str) -> bool:
     return (value.rstrip("0").rstrip(".") if "." in value else value) == reference
 
 
-gold_as_it_is: Callable[[Problem], str] = attrgetter("gold")
-
-
-def gold_without_commas(problem: Problem) -> str:
-    """Return the gold without thousands commas."""
-    return problem.gold.replace(",", "")
-
-
-def marked_gold(problem: Problem) -> str:
-    """Return the first "#### N" of a solution without commas; raises ScorerFailure without one."""
-    gold = first_marked(problem.solution, "")
-    if gold is None:
-        raise ScorerFailure("AssertionError: the solution has no '#### N'")
-    return gold.value
+gold_as_it_is: Reference = attrgetter("gold")
+gold_without_commas = gold_as(without_commas)
+marked_gold = read_from_solution(first_marked, "AssertionError: the solution has no '#### N'")
 
 
 def hash_gold(problem: Problem) -> str:
@@ -218,9 +247,7 @@ def extract_answer(completion: str) -> str:
     return "[invalid]" if answer is None else answer.value
 
 
-def official_gold(problem: Problem) -> str:
-    """Return the official extraction of the reference solution."""
-    return extract_answer(problem.solution)
+official_gold = solution_as(extract_answer)
 
 
 def is_correct(model_completion: str, gt_example: Mapping[str, str] | Problem) -> bool:
@@ -253,13 +280,7 @@ def extract_last_line(text: str, reference: str) -> Answer | None:
 
 # ai-benchmarks. The character class has no comma: the gold "2,125" is read as "2".
 first_hashes = first_group(re.compile(r"####\s*([\d\.\-]+)"), "the first '####' and a number", HASH)
-
-
-def first_hashes_gold(problem: Problem) -> str:
-    """Return what the same extraction finds in the solution, "" for nothing."""
-    answer = first_hashes(problem.solution, "")
-    return "" if answer is None else answer.value
-
+first_hashes_gold = read_from_solution(first_hashes)
 
 # HELM. The "." is not escaped upstream: "16-18" and "3:30" are one number. A lone comma matches.
 NUMBER_LIKE = re.compile(r"-?[\d,]+(?:.\d+)?")
@@ -292,8 +313,7 @@ extract_final_number = extraction(
 def extract_last_token(text: str, reference: str) -> Answer | None:
     """Extract the text after the last space; a line break does not count as a space."""
     token = text.strip().rpartition(" ")[2].strip()
-    start = text.rfind(token)
-    span = (start, start + len(token))
+    span = search.last_place(text, token)
     return make_answer((token, token, span, "what follows the last space")) if token else None
 
 
@@ -311,10 +331,7 @@ def last_token(problem: Problem) -> str:
     return as_sentence(problem).rpartition(" ")[2].strip()
 
 
-def compare_stripped(value: str, reference: str) -> bool:
-    """Compare as strings without outer white space."""
-    return value.strip() == reference.strip()
-
+compare_stripped = equal_as(str.strip)
 
 # nanochat. The gold follows the last tool call of the solution.
 TOOL_CALL = re.compile(r"<<[^>]+>>")
@@ -353,9 +370,8 @@ olmes_gold = partial(extracted_gold, olmes_number)
 olmo_eval_gold = partial(extracted_gold, signed_number)
 
 
-def compare_exact_match(value: str, reference: str) -> bool:
-    """Compare as olmo-eval's ExactMatchScorer: without case and outer white space."""
-    return value.strip().lower() == reference.strip().lower()
+compare_exact_match = equal_as(lambda text: text.strip().lower())  # olmo-eval's ExactMatchScorer
+compare_without_case = equal_as(str.lower)
 
 
 def extract_open_instruct(text: str, reference: str) -> Answer | None:
@@ -364,11 +380,6 @@ def extract_open_instruct(text: str, reference: str) -> Answer | None:
     if answer is None and compare_without_case(text, reference):
         return Answer(text, text, (0, len(text)), "the whole text")
     return answer
-
-
-def compare_without_case(value: str, reference: str) -> bool:
-    """Compare as strings without case."""
-    return value.lower() == reference.lower()
 
 
 # The continuous integration of vLLM and SGLang: the last run of digits after all commas are
@@ -386,18 +397,9 @@ def integer(digits: str) -> str | None:
 
 
 last_integer = last_number(re.compile(r"\d+(?:,+\d+)*"), "the last run of digits", integer)
-
-
-def solution_integer(problem: Problem) -> str:
-    """Return the last run of digits of the whole reference solution.
-
-    Raises ScorerFailure if there is none: upstream asserts that every gold can be read.
-    """
-    answer = last_integer(problem.solution, "")
-    if answer is None:
-        raise ScorerFailure("the reference solution contains no integer literal")
-    return answer.value
-
+solution_integer = read_from_solution(  # upstream asserts that every gold can be read
+    last_integer, "the reference solution contains no integer literal"
+)
 
 # PAL compares what the program of a model returns. Nothing is executed here: the scorer extracts
 # the last number of the text, such as the printed output of such a program.
@@ -422,6 +424,8 @@ def compare_within_a_thousandth(value: str, reference: str) -> bool:
 # lighteval's scorers that call no library, and the texts from which the others read the gold.
 DRAW_SHUFFLED = draw_rows(42, shuffled=True)  # also lm-eval's
 stripped_text = whole_text()
+spaced_solution = solution_as(" {}".format)  # as it follows the prompt
+stripped_gold = gold_as(lambda gold: without_commas(gold).strip())
 
 
 def labelled_solution(problem: Problem) -> str:
@@ -430,20 +434,26 @@ def labelled_solution(problem: Problem) -> str:
     return f"ANSWER: {solution}" if "\\boxed" in solution else f"ANSWER: {problem.gold}"
 
 
-def spaced_solution(problem: Problem) -> str:
-    """Return the reference solution as it follows the prompt."""
-    return f" {problem.solution}"
-
-
-def stripped_gold(problem: Problem) -> str:
-    """Return the gold without commas and outer white space."""
-    return gold_without_commas(problem).strip()
-
-
 # numeric-equality: the number after "ANSWER:", else the last number; equal once normalised.
 ANSWER = re.compile(r"(?i)answer\s*:\s*\$?(-?\d[\d,]*\.?\d*)")
 GROUPED_NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")
-last_normalized = last_number(GROUPED_NUMBER, clean=normalized)
+
+
+def last_behind_answer(pattern: re.Pattern[str], how: str) -> Extract:
+    """Return an extraction of the last match that begins with "answer" in any case and has ":"."""
+
+    def find(text: str) -> re.Match[str] | None:
+        if ":" not in text or not search.mentions_answer(text):
+            return None
+        return last_match_behind("answer", pattern, text, any_case=True)
+
+    return extraction(find, how, normalized)
+
+
+extract_labelled = first_of(
+    last_behind_answer(ANSWER, "the last 'ANSWER: N'"),
+    last_number(GROUPED_NUMBER, clean=normalized),
+)
 
 
 def numeric_gold(problem: Problem) -> str:
@@ -454,20 +464,6 @@ def numeric_gold(problem: Problem) -> str:
     return gold
 
 
-def extract_labelled(text: str, reference: str) -> Answer | None:
-    """Extract the last "ANSWER: N" in any case, else the last number."""
-    if (match := last_behind_answer(ANSWER, text)) is None:
-        return last_normalized(text, reference)
-    return make_answer((match[1], normalized(match[1]), match.span(1), "the last 'ANSWER: N'"))
-
-
-def last_behind_answer(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return the last match of a pattern that begins with "answer" in any case and contains ":"."""
-    if ":" not in text or not search.mentions_answer(text):
-        return None
-    return last_match_behind("answer", pattern, text, any_case=True)
-
-
 # multi-pattern: five patterns in order, the last match of the first that matches, as documented,
 # faults included; `gradeschool.parse_gsm8k_answer` is the corrected form.
 HASHES = re.compile(r"####\s*([\d,.\-]+)")
@@ -475,22 +471,21 @@ BOXED = re.compile(r"\\boxed\{([^}]+)\}")
 ANSWER_IS = re.compile(r"[Tt]he\s+(?:final\s+)?answer\s+is[:\s]*\$?([\d,.\-]+)")
 ANSWER_COLON = re.compile(r"(?i)answer\s*:\s*\$?([\d,.\-]+)")
 LOOSE_NUMBER = re.compile(r"(-?[\d,]+\.?\d*)")
-last_loose_number = last_number(LOOSE_NUMBER, clean=normalized)
-
-
-def extract_by_patterns(text: str, reference: str) -> Answer | None:
-    """Extract the last match of the first pattern that matches at all."""
-    how = "the last '#### N'"
-    match = last_match_behind("####", HASHES, text) if HASH in text else None
-    if match is None and "\\boxed{" in text:  # each box has its end: the search is linear
-        how, match = r"the last \boxed{}", search.last_match(BOXED, text[: text.rfind("}") + 1])
-    if match is None and search.mentions_answer(text):
-        how, match = "the last 'the answer is N'", search.last_match(ANSWER_IS, text)
-    if match is None:
-        how, match = "the last 'answer: N'", last_behind_answer(ANSWER_COLON, text)
-    if match is None:
-        return last_loose_number(text, reference)
-    return make_answer((match[1], normalized(match[1]), match.span(1), how))
+extract_by_patterns = first_of(
+    last_group(HASHES, "the last '#### N'", "####", normalized),
+    extraction(  # each box has its end: the search is linear
+        lambda text: search.last_match(BOXED, text[: text.rfind("}") + 1]),
+        r"the last \boxed{}",
+        normalized,
+    ),
+    extraction(
+        lambda text: search.last_match(ANSWER_IS, text) if search.mentions_answer(text) else None,
+        "the last 'the answer is N'",
+        normalized,
+    ),
+    last_behind_answer(ANSWER_COLON, "the last 'answer: N'"),
+    last_number(LOOSE_NUMBER, clean=normalized),
+)
 
 
 def compare_within_a_millionth(value: str, reference: str) -> bool:

@@ -29,10 +29,7 @@ def find_answer(text: str) -> tuple[search.TextMatch, str] | None:
     is_announced = search.mentions_answer(text)
     if is_announced and start in text and stop in text:
         return _up_to(text, text.index(start) + len(start), stop), f"after {start!r}"
-    box = search.last_plain_box(text)
-    if box is not None and not text.startswith("%", box.end + 1):
-        return box, "the last closed box"
-    if box is not None or "boxed" in text:
+    if "boxed" in text:
         box = _last_closed_box(text)
         return None if box is None else (box, "the last closed box")
     place = text.rfind(ANNOUNCED) if is_announced else -1
@@ -47,9 +44,9 @@ def find_answer(text: str) -> tuple[search.TextMatch, str] | None:
     match = search.last_match_in_words(NUMBER, text.replace(",", ""))
     if match is None:
         return None
-    number = match[0]
-    place = text.rfind(number)  # -1 for a number with a comma, which is not literally in the text
-    return search.match_of((number, place, place + len(number))), "the last number, commas removed"
+    place = text.rfind(match[0])  # -1 for a number with a comma, which is not literally in the text
+    found = search.match_of((match[0], place, place + len(match[0])))
+    return found, "the last number, commas removed"
 
 
 def _up_to(text: str, start: int, stop: str) -> search.TextMatch:

@@ -14,6 +14,7 @@ from gradeschool.answers.numbers import answers_match, normalize
 from gradeschool.answers.regions import Marks
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
+from gradeschool.protocols.extractions import gold_as
 from gradeschool.scorer import Answer, ScorerFailure, clip, make_answer
 
 # The extractor compiles its patterns for 0.2 s when it is imported: where it is used.
@@ -29,11 +30,7 @@ def parse_answer(text: str, reference: str) -> Answer | None:
     return _answer(text, read_answer(text))
 
 
-def gold_of(problem: Problem) -> str:
-    """Return the gold without commas; its sign stays."""
-    return normalize(problem.gold)
-
-
+gold_of = gold_as(normalize)  # without commas; its sign stays
 compare_answers = answers_match
 # Golds that the extractor can match: an integer, a decimal, a fraction, a time or a ratio.
 NUMERIC = re.compile(r"-?\d+(?:\.\d+|/\d+)?|\d+(?::\d+)+")

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import digit, numeric
 
-from gradeschool.answers.search import NO_DIGITS, once_per_text
+from gradeschool.answers.search import last_place, once_per_text
 from gradeschool.protocols.extractions import Extract
 from gradeschool.scorer import Answer, ScorerFailure, make_answer
 
@@ -25,7 +25,7 @@ ESCAPED = re.compile(r"\\([$,£€*_])")
 DROPPED = str.maketrans("", "", "$,£€*_")
 PERIOD = re.compile(r"\.(?=\s|$|\D)")
 PUNCTUATION = string.whitespace + string.punctuation
-NEAR_END, NEAR_CHARACTERS = 16, 128  # words and characters, which contain most last numbers
+NEAR_END = 16  # words, which contain most last numbers
 LONGEST = 1000  # characters returned of an extracted answer
 TRIMMED = "!?:;()[]{}'\"`"
 ASCII_DIGIT = re.compile(r"[0-9]")
@@ -57,16 +57,6 @@ def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> A
 @once_per_text
 def last_possible_number(text: str) -> NumericWord | None:
     """Return the last word that may be a number in some version, without its value."""
-    tail = text[-NEAR_CHARACTERS:]
-    start, before = len(tail) if tail.isascii() else 0, len(text) - len(tail)
-    while end := len(tail[:start].rstrip(NO_DIGITS)):  # the words with a digit
-        start = max(tail.rfind(" ", 0, end), tail.rfind("\n", 0, end)) + 1
-        word = tail[start:].split(None, 1)[0]
-        cut = before and not start
-        if cut or len(word) < end - start or not tail.startswith(word, start):  # other white space
-            break
-        if not NO_NUMBER.search(word):
-            return NumericWord(word, before + start, "")
     return last_word_with(text, lambda word: None if is_no_number(word) else "")
 
 
@@ -239,9 +229,7 @@ def extract_aime(text: str, gold: str) -> Answer | None:
     if answer is None:
         return None
     word, value, _, how = answer
-    start = text.rfind(word)
-    span = None if start < 0 else (start, start + len(word))
-    return make_answer((word, value, span, f"the last line: {how}"))
+    return make_answer((word, value, last_place(text, word), f"the last line: {how}"))
 
 
 def judge_by_math(text: str, gold: str) -> tuple[str | None, bool]:

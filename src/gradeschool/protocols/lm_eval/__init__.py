@@ -22,8 +22,10 @@ from gradeschool.protocols.extractions import (
     HASH,
     MARKED,
     first_group,
+    gold_as,
     last_group,
     last_number,
+    solution_as,
     whole_text,
 )
 from gradeschool.scorer import Answer, make_answer
@@ -156,16 +158,8 @@ def cleaned(text: str) -> str:
     return text.lower()
 
 
-def whole_answer(problem: Problem) -> str:
-    """Return the reference as exact_match sees it if the target is the whole solution."""
-    return cleaned(problem.solution)
-
-
-def gold_alone(problem: Problem) -> str:
-    """Return the reference as exact_match sees it if the target is only the number."""
-    return cleaned(problem.gold)
-
-
+# The reference as exact_match sees it, if the target is the whole solution or only the number.
+whole_answer, gold_alone = solution_as(cleaned), gold_as(cleaned)
 IS, FINAL_IS = "The answer is ", "final answer is "
 strict = first_group(MARKED, "the first '#### N'", HASH, cleaned)
 flexible = last_number(FLEXIBLE_PATTERN, clean=cleaned)
@@ -199,11 +193,7 @@ def without_punctuation(text: str) -> str:
     return text.lower().translate(PUNCTUATION).rstrip("\0")
 
 
-def gold_without_punctuation(problem: Problem) -> str:
-    """Return the gold in the same form."""
-    return without_punctuation(problem.gold)
-
-
+gold_without_punctuation = gold_as(without_punctuation)
 whole = whole_text(without_punctuation)
 flexible_in_mgsm = last_number(FLEXIBLE_PATTERN, clean=without_punctuation)
 strict_in_mgsm = {  # by language

@@ -2,13 +2,16 @@
 
 import re
 
-from gradeschool.answers.search import last_match, last_number_start, lowered
+from gradeschool.answers.search import last_match, last_number_start, last_place, lowered
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.extractions import (
     LAST_NUMBER,
     first_group,
-    gold_without_commas,
+    first_of,
+    gold_as,
     last_number,
+    read_from_solution,
+    without_commas,
 )
 from gradeschool.scorer import Answer
 
@@ -46,9 +49,7 @@ def without_zeros(number: str) -> str:
     return number.rstrip("0").rstrip(".")
 
 
-def gold_without_zeros(problem: Problem) -> str:
-    """Return the gold without commas, and without its last zeros."""
-    return without_zeros(gold_without_commas(problem).strip())
+gold_without_zeros = gold_as(lambda gold: without_zeros(without_commas(gold).strip()))
 
 
 def extract_number(text: str, reference: str) -> Answer | None:
@@ -58,8 +59,7 @@ def extract_number(text: str, reference: str) -> Answer | None:
         match = match or last_match(DECIMAL, text[start:].replace(",", ""))
     if match is None:  # upstream: "" equals the gold 0, of which nothing is left
         return None if reference else Answer("", "", None, "no number, as in the gold 0")
-    start = text.rfind(match[0])
-    span = None if start < 0 else (start, start + len(match[0]))
+    span = last_place(text, match[0])
     return Answer(match[0], without_zeros(match[0]), span, "the last number, commas removed")
 
 
@@ -76,15 +76,5 @@ first_box = first_group(
     re.compile(rf"\\boxed\{{\s*({NUMBER.pattern})\s*\}}"), r"the first \boxed{N}", "\\", trimmed
 )
 last_trimmed = last_number(NUMBER, LAST_NUMBER, trimmed)
-
-
-def extract_answer(text: str, reference: str) -> Answer | None:
-    r"""Extract the first "#### N", else the first \boxed{N}, else the last number."""
-    found = first_hashes(text, "") or first_box(text, "")
-    return last_trimmed(text, "") if found is None else found
-
-
-def answer_of_solution(problem: Problem) -> str:
-    """Return the first "#### N" of the solution, else its last number, "" without one."""
-    answer = first_hashes(problem.solution, "") or last_trimmed(problem.solution, "")
-    return "" if answer is None else answer.value
+extract_answer = first_of(first_hashes, first_box, last_trimmed)
+answer_of_solution = read_from_solution(first_of(first_hashes, last_trimmed))

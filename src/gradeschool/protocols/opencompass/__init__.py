@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from gradeschool import latex
-from gradeschool.answers.search import TextMatch, last_match, lowered, mentions_answer
+from gradeschool.answers.search import TextMatch, last_match, mentions_answer
 from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
 from gradeschool.protocols.extractions import COMMA, last_number_before
@@ -52,34 +52,17 @@ def last_box(text: str) -> TextMatch | None:
     return TextMatch(inner[1], box.start + inner.start(1), box.start + inner.end(1))
 
 
-def announcing_piece(text: str) -> tuple[int, int]:
-    """Return the place of the first piece between periods that announces an answer, or the first.
-
-    As a regular expression finds it; in ASCII by two searches, which take a third of the time.
-    """
-    place = -1
-    if not text.isascii():
-        match = ANNOUNCED.search(text)
-        place = -1 if match is None else match.start()
-    elif mentions_answer(text):
-        low = lowered(text)
-        places = [low.find(phrase) for phrase in ("final answer", "answer is")]
-        place = min(places) if -1 not in places else max(places)
-    start = 0 if place < 0 else text.rfind(".", 0, place) + 1
-    end = text.find(".", start)
-    return start, len(text) if end < 0 else end
-
-
 def extract_v2(text: str, reference: str) -> Answer | None:
     """Extract the last box, else the piece that announces an answer, else the first piece."""
     box = last_box(text)
     if box is not None and box.text:
         content, start, end = box
         return make_answer((content, content, (start, end), "the last box"))
-    start, end = announcing_piece(text)
-    piece = text[start:end]
-    value = minerva(piece)
-    return make_answer((piece, value, (start, end), "a piece between periods")) if value else None
+    announced = ANNOUNCED.search(text) if mentions_answer(text) else None
+    start = 0 if announced is None else text.rfind(".", 0, announced.start()) + 1
+    piece = text[start:].partition(".")[0]
+    value, span = minerva(piece), (start, start + len(piece))
+    return make_answer((piece, value, span, "a piece between periods")) if value else None
 
 
 def compare_v2(value: str, reference: str) -> bool:

@@ -11,8 +11,9 @@ from functools import cache
 from math import isclose
 
 from gradeschool import latex
-from gradeschool.answers.search import closing_brace, last_match
+from gradeschool.answers.search import closing_brace, last_match, last_place
 from gradeschool.problem import MARKER, Problem
+from gradeschool.protocols.extractions import gold_as
 from gradeschool.scorer import Answer, ScorerFailure, call_library
 
 # Words are read as by `word_to_num` of word2number 1.1 (w2n.py, lines 126-240): words that are not
@@ -179,8 +180,7 @@ def extract(text: str, reference: str) -> Answer | None:
     value = strip_string(strip_string(answer))
     if not value and reference:
         return None
-    start = text.rfind(match)
-    return Answer(match, value, None if start < 0 else (start, start + len(match)), how)
+    return Answer(match, value, last_place(text, match), how)
 
 
 def _find_answer(text: str) -> tuple[str, str]:
@@ -210,9 +210,7 @@ def reference(problem: Problem) -> str:
     return strip_string(parts[1])
 
 
-def plain_reference(problem: Problem) -> str:
-    """Return the cleaned gold of a set without solutions."""
-    return strip_string(problem.gold)
+plain_reference = gold_as(strip_string)  # of a set without solutions
 
 
 def compare(value: str, reference: str) -> bool:
