@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from gradeschool import worker
-from gradeschool.process import stop_flag
-from gradeschool.worker import CHILDREN, Child, WorkerFailure, call
+from gradeschool.worker import CHILDREN, Child, WorkerFailure, call, stop_flag
 
 # What a busy machine may take for a bound of five seconds of computing.
 PATIENCE = 120

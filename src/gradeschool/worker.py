@@ -7,7 +7,8 @@ current folder. It starts at first use and ends with this process. A call that c
 `CPU_SECONDS`, or takes more than a wall time, is killed with every process that it started, and the
 next call goes to a new child.
 
-The first half of this module runs in the parent, the second half (from `attempt`) in the child.
+The first half of this module runs in the parent, the second half (from `attempt`) in the child. At
+its beginning are the cores and signals of any process.
 """
 
 from __future__ import annotations
@@ -21,18 +22,59 @@ import signal
 import sys
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from json import dumps, loads  # bound here: the called code may replace those of json
 from pathlib import Path
 from queue import LifoQueue
+from threading import Event, current_thread, main_thread
 from typing import TYPE_CHECKING, Any
-
-from gradeschool.process import cores, ignore_interrupts
 
 if TYPE_CHECKING:
     import subprocess
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+@contextmanager
+def keeping_handlers(*numbers: signal.Signals) -> Iterator[None]:
+    """Restore the handlers of signals after the block, which may replace them.
+
+    Outside the main thread nothing changes, since Python handles no signals there.
+    """
+    is_main = current_thread() is main_thread()
+    handlers = [signal.getsignal(number) for number in numbers] if is_main else []
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, handlers, strict=False):
+            signal.signal(number, handler)
+
+
+@contextmanager
+def stop_flag() -> Iterator[Event]:
+    """Yield a flag that the first interrupt sets; a second one raises KeyboardInterrupt."""
+    flag = Event()
+
+    def interrupt(*_: object) -> None:
+        if flag.is_set():
+            raise KeyboardInterrupt
+        flag.set()
+
+    with keeping_handlers(*SIGNALS):
+        if current_thread() is main_thread():
+            for number in SIGNALS:
+                signal.signal(number, interrupt)
+        yield flag
+
+
+# Child processes
 
 CPU_SECONDS = 5  # of computing for one call, enforced by the system whatever runs
 MEMORY = 4 << 30  # bytes that a call may take beyond those of its imports
@@ -286,7 +328,7 @@ def serve() -> None:
 
     global serving
     serving = True
-    ignore_interrupts()  # the parent handles Ctrl-C
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     requests, replies = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)  # what prints or reads standard input does not meet the pipes
@@ -296,7 +338,7 @@ def serve() -> None:
         """Keep a process that the function forks off the pipes; its parent bounds its time."""
         os.dup2(nothing, requests)
         os.dup2(nothing, replies)
-        _limit("RLIMIT_CPU", None)
+        limit("RLIMIT_CPU", None)
 
     def end_with_parent() -> None:
         """Kill this process with all that it started when the parent ends, also within a call."""
@@ -309,7 +351,7 @@ def serve() -> None:
     Thread(target=end_with_parent, daemon=True).start()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
-    _limit("RLIMIT_CORE", 0)
+    limit("RLIMIT_CORE", 0)
     try:
         with open(requests, "rb", closefd=False) as lines:
             for line in lines:
@@ -331,20 +373,20 @@ def _answer(function: str, row: Sequence[Any] | None) -> str:
     """Return the function's result for a row as JSON; without a row, import the function."""
     if row is not None:
         computed = int(sum(os.times()[:2]))
-        _limit("RLIMIT_CPU", computed + CPU_SECONDS + 1)  # whole seconds
+        limit("RLIMIT_CPU", computed + CPU_SECONDS + 1)  # whole seconds
         return dumps(_function(function)(*row))
-    _limit("RLIMIT_CPU", None)
-    _limit("RLIMIT_AS", None)
+    limit("RLIMIT_CPU", None)
+    limit("RLIMIT_AS", None)
     try:
         _function(function)
     finally:
         with suppress(OSError, ValueError):  # not Linux
             pages = int(Path("/proc/self/statm").read_text().split()[0])
-            _limit("RLIMIT_AS", pages * os.sysconf("SC_PAGE_SIZE") + MEMORY)
+            limit("RLIMIT_AS", pages * os.sysconf("SC_PAGE_SIZE") + MEMORY)
     return "null"
 
 
-def _limit(name: str, soft: int | None) -> None:
+def limit(name: str, soft: int | None) -> None:
     """Set a limit of this process if the system supports it; None lifts it."""
     import resource
 

@@ -13,7 +13,6 @@ import pytest
 from gradeschool import judge, load_dataset
 from gradeschool.completion import Message, Prompt
 from gradeschool.errors import GradeschoolError, InputError
-from gradeschool.models import llama_cpp
 from gradeschool.models.choose import choose_model
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.models.llama_cpp import LlamaCppModel, check_template, template_in
@@ -148,17 +147,14 @@ def test_a_usual_template_is_read_and_accepted(template: str | None, tmp_path: P
         ("{% set ns = namespace(x='x') %}" + "{% set ns.x = ns.x ~ ns.x %}" * 40, "512 MB"),
         pytest.param(
             "{% for a in 'x' * 999 %}" * 5 + "x" + "{% endfor %}" * 5,
-            "2 s or 512 MB",
+            "5 s or 512 MB",
             marks=pytest.mark.slow,
         ),
         ("{% for a in messages %}" * 6 + "{% endfor %}" * 6, "more than 5 loops"),
         ("{% if %}", "it cannot be read"),
     ],
 )
-def test_a_hostile_template_is_refused(
-    template: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(llama_cpp, "SECONDS", 2)
+def test_a_hostile_template_is_refused(template: str, reason: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not rendered") as refused:
         check_template(file_with(template, tmp_path / "model.gguf"))
     assert reason in str(refused.value)

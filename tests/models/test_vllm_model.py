@@ -12,7 +12,7 @@ import pytest
 from gradeschool import Problem
 from gradeschool.completion import Decoding, Finish, Prompt, Usage
 from gradeschool.errors import ModelError
-from gradeschool.models import vllm_model
+from gradeschool.models import local, vllm_model
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.local import Take
 from gradeschool.models.vllm_model import VllmModel
@@ -25,7 +25,7 @@ POSITIONS = 40
 def vllm(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names of vLLM that keep what they are given."""
     lend_vllm(monkeypatch)
-    monkeypatch.setattr(vllm_model, "best_device", lambda: "cpu")
+    monkeypatch.setattr(local, "best_device", lambda: "cpu")
 
 
 class Words:
@@ -141,7 +141,7 @@ def test_an_engine_is_loaded_for_its_device(
         return Engine()
 
     monkeypatch.setattr(sys.modules["vllm"], "LLM", start, raising=False)
-    monkeypatch.setattr(vllm_model, "best_device", lambda: device)
+    monkeypatch.setattr(local, "best_device", lambda: device)
     assert Loaded(tmp_path, calculator).positions == POSITIONS
     assert given == {
         "model": str(tmp_path),

@@ -17,7 +17,7 @@ from gradeschool.verifier.head import (  # noqa: E402
     read_logprobs,
     read_values,
 )
-from gradeschool.verifier.reward_models import RewardModel  # noqa: E402
+from gradeschool.verifier.scores import RewardModel  # noqa: E402
 from tests.support.trainees import architecture, save_verifier, sums, tokenizer_of, trainee  # noqa: E402
 
 pytestmark = pytest.mark.slow

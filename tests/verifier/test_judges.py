@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from gradeschool.errors import InputError
-from gradeschool.verifier.scores import RewardServer, load_scorer
+from gradeschool.verifier.scores import RewardServer, load_rater
 from tests.support.command import Command
 from tests.support.http_server import serve
 
@@ -76,17 +76,17 @@ def test_score_is_asked_where_there_is_no_pooling(url: str) -> None:
     with pytest.raises(InputError, match="neither /pooling nor /score"):
         RewardServer(url).step_scores(SOLUTIONS)
     PATHS.add("/refused")
-    with pytest.raises(InputError, match=r"does not answer /v1/models \(its reply is no JSON"):
+    with pytest.raises(InputError, match="does not serve exactly one model"):
         RewardServer(url)
 
 
 def test_a_critic_gives_the_probability_of_yes(url: str) -> None:
     PATHS.add("/v1/chat/completions")
-    critic: Any = load_scorer(critic=f"{url}/reward", critiques=0).verifier
+    critic: Any = load_rater(critic=f"{url}/reward", critiques=0).verifier
     assert critic.step_scores(SOLUTIONS) == [[pytest.approx(0.75 / 0.8)]] * 2
     assert ASKED[-1]["max_tokens"] == 1
     with pytest.raises(InputError, match="has an unknown form"):
-        load_scorer(critic="transformers/model", critiques=0)
+        load_rater(critic="transformers/model", critiques=0)
 
 
 def test_a_server_gets_its_own_key_alone(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from gradeschool import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
 from gradeschool.verifier.data import QuestionSolution, encode_pairs
-from gradeschool.verifier.scores import REDUCTIONS, TokenReader, load_scorer, score_pairs
+from gradeschool.verifier.scores import REDUCTIONS, TokenReader, load_rater, score_pairs
 from tests.support.command import Command
 from tests.support.fixtures import skip_without
 from tests.support.gguf_verifier import NEEDS, PAIRS
@@ -25,7 +25,7 @@ SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
 @pytest.mark.slow
 def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
     folder, file = str(verifier), str(verifier.with_suffix(".gguf"))
-    here, there = load_scorer(folder, folder), load_scorer(file, file)
+    here, there = load_rater(folder, folder), load_rater(file, file)
     both = zip(score_pairs(here.verifier, PAIRS), score_pairs(there.verifier, PAIRS), strict=True)
     for (values, score, tokens), (again, other, same) in both:
         assert tokens == same
@@ -41,7 +41,7 @@ def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
 @pytest.mark.slow
 def test_the_shipped_verifier_prefers_right_solutions() -> None:
     skip_without(NEEDS, "the built-in verifier")
-    scorer = load_scorer("tiny", "tiny")
+    scorer = load_rater("tiny", "tiny")
     problems = [each for each in load_dataset("fresh:1").problems
                 if each.meta["family"] == "harvest"][:12]  # fmt: skip
     assert len(problems) == 12
@@ -63,14 +63,14 @@ def _spoiled(solution: str) -> str:
 def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
     skip_without(NEEDS, "a verifier as a GGUF file")
     with pytest.raises(InputError, match=r"generator\.gguf' is not a verifier"):
-        load_scorer(str(TINY_FILE))
+        load_rater(str(TINY_FILE))
     with pytest.raises(InputError, match="there is no verifier 'nothing'; give a folder"):
-        load_scorer("nothing")
+        load_rater("nothing")
     (tmp_path / "broken.gguf").write_bytes(b"GGUF and no more")
     with pytest.raises(InputError, match=r"broken\.gguf"):
-        load_scorer(str(tmp_path / "broken.gguf"))
+        load_rater(str(tmp_path / "broken.gguf"))
     with pytest.raises(InputError, match=r"has 3.* tokens, more than the 1024"):
-        score_pairs(load_scorer("tiny").verifier, [QuestionSolution("Why?", "7 " * 1500)])
+        score_pairs(load_rater("tiny").verifier, [QuestionSolution("Why?", "7 " * 1500)])
 
 
 def test_the_shipped_files_are_those_that_their_source_names() -> None:
@@ -104,14 +104,14 @@ def test_a_reward_model_scores_lines() -> None:
 @pytest.mark.slow
 def test_a_language_model_scores_by_log_probability(tmp_path: Path, gradeschool: Command) -> None:
     skip_without(NEEDS, "the built-in model")
-    scorer = load_scorer(None, "tiny")
+    scorer = load_rater(None, "tiny")
     assert isinstance(scorer.verifier, TokenReader)
     [(_, score, _)] = score_pairs(scorer.verifier, PAIRS[:1])
     texts = encode_pairs(scorer.verifier.tokenizer, PAIRS[:1])
     [by_token] = scorer.verifier.logprobs(texts)
     assert score == pytest.approx(math.exp(sum(by_token) / len(by_token)))
     with pytest.raises(InputError, match="give a verifier or a generator"):
-        load_scorer(None)
+        load_rater(None)
     samples = tmp_path / "samples.jsonl"
     rows = [{"index": index % 4, "sample": index // 4, "completion": f"#### {index}"}
             for index in range(8)]  # fmt: skip

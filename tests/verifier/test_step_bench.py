@@ -240,7 +240,7 @@ def test_critics_are_measured_and_refused_in_words(
     assert len(out.read_text().splitlines()) == 12
     for more, message in (
         (("--critic", run, "-o", out), "exists"),
-        ((), "no scorer is given"),
+        ((), "no model is given"),
         (("--critic", run, "--threshold", 1), "which critics do not give"),
     ):
         assert message in gradeschool.refused(*bench, *more)

@@ -14,13 +14,13 @@ from gradeschool.cli.options import option
 from gradeschool.datasets.load import platinum_changes
 from gradeschool.formats.own_run import manifest_of
 from gradeschool.printable import count, quoted, say
-from gradeschool.process import cores
 from gradeschool.protocols.registry import all_scorers, get_vote
 from gradeschool.reports import terminal
 from gradeschool.scoring.at_k import votes_on
 from gradeschool.scoring.score import score_sources, verdict_table
 from gradeschool.scoring.sources import open_sources
 from gradeschool.scoring.table import ALL, ScorerSet, choose_scorers, headline_scorer
+from gradeschool.worker import cores
 
 
 @click.command(cls=cli.Command)

@@ -16,7 +16,6 @@ from gradeschool.cli.options import COUNT, FOLDER, limit_option, option, quiet_o
 from gradeschool.errors import InputError
 from gradeschool.formats.values import ReadOptions
 from gradeschool.printable import say
-from gradeschool.process import cores
 from gradeschool.reports.progress import ProgressDisplay
 from gradeschool.scoring.candidates import count_labels, describe_labels, read_candidates
 from gradeschool.scoring.sources import check_sources
@@ -26,6 +25,7 @@ from gradeschool.verifier.base_model import (
     needs_training_packages,
     write_gguf,
 )
+from gradeschool.worker import cores
 
 if TYPE_CHECKING:
     from gradeschool.verifier.train import TrainingJob
@@ -243,7 +243,7 @@ def train_command(**options: Any) -> None:
         metavar="FILE")  # fmt: skip
 @switch("--tokens", "Write the value and the text of every token too.")
 @cli.reading_options
-def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **scorer: Any) -> None:
+def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **raters: Any) -> None:
     """Score completions from any source with a verifier.
 
     A RUN is a run folder or a sample file, as for `gradeschool score`. Skips completions that
@@ -251,11 +251,11 @@ def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **s
 
     Example: gradeschool verifier score --verifier judge runs/mine
     """
-    from gradeschool.verifier.scores import add_scores, load_scorer
+    from gradeschool.verifier.scores import add_scores, load_rater
 
     options = cli.read_options()
     check_sources(files, options)
-    loaded = load_scorer(**scorer)
+    loaded = load_rater(**raters)
     for run in [
         run for spec in dict.fromkeys(files) for run in read_candidates(spec, options, cli.warn)
     ]:

@@ -2,15 +2,20 @@
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.errors import InputError, ModelError
+from gradeschool.formats.read import read_samples
+from gradeschool.formats.values import Sample
 from gradeschool.masking import register_key, shown_address
-from gradeschool.models.base import NO_OPTIONS, Model, Request
+from gradeschool.models.base import NO_OPTIONS, Model, Reply, Request
 from gradeschool.problem import Problem
+from gradeschool.scoring.matching import Matcher
 
 # Provider -> its address, and the environment variables of another address and of the key.
 PROVIDERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
@@ -53,6 +58,8 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
 }
 # Paths under /v1 that are not names of models.
 REQUEST_PATHS = ("chat/completions", "completions", "models")
+SAMPLE = "sample"  # of recorded/FILE: the completions that the package ships
+SAMPLE_FILE = Path(__file__).parents[1] / "datasets" / "sample" / "completions.jsonl"
 
 
 def choose_model(
@@ -84,8 +91,6 @@ def choose_model(
         file, label = (TINY_FILE, "tiny") if spec == "tiny" else (Path(name).expanduser(), "")
         return LlamaCppModel(file, label, seconds, options, calculator)
     if provider == "recorded" and name:
-        from gradeschool.models.recorded import RecordedModel
-
         return RecordedModel(name)
     if provider == "transformers" and name:
         from gradeschool.models.transformers_model import TransformersModel
@@ -111,9 +116,12 @@ def ask_model(
 ) -> list[list[str]]:
     """Return a model's replies to each prompt; spec: as for `-m`.
 
-    A request that fails is sent again, four times at most. Raises InputError if it still fails.
+    A request that a retry may help is sent again, four times at most. Raises InputError if it still
+    fails.
     """
     import asyncio
+
+    from gradeschool.models.endpoint import STARTING_WAITS, with_retries
 
     model = choose_model(spec, calculator=calculator)
     turns = asyncio.Semaphore(model.connections or 16)
@@ -121,15 +129,11 @@ def ask_model(
     async def ask(number: int, sample: int) -> str:
         request = Request(*prompts[number], decoding, f"prompt-{number}-{sample}", sample)
         async with turns:
-            for left in reversed(range(4)):
-                try:
-                    return (await model.complete(request)).text
-                except ModelError as error:
-                    if not left:
-                        words = f"the model {model.name!r} does not answer: {error}"
-                        raise InputError(words) from error
-                    await asyncio.sleep(1)
-        raise AssertionError
+            try:
+                return (await with_retries(lambda: model.complete(request), STARTING_WAITS)).text
+            except ModelError as error:
+                words = f"the model {model.name!r} does not answer: {error}"
+                raise InputError(words) from error
 
     async def ask_all() -> list[list[str]]:
         async with model:
@@ -197,3 +201,46 @@ def find_server(spec: str, compatible: bool = False) -> tuple[str, str, str]:
     elif family := next((FAMILIES[each] for each in FAMILIES if spec.startswith(each)), ""):
         hint = f"did you mean {family}/{spec}?"
     raise InputError(f"the model {shown_address(spec)!r} has an unknown form; {hint}")
+
+
+class RecordedModel(Model):
+    """Answers with the completions of one run in a file; ignores `prompt` and `decoding`.
+
+    spec: a path, or "sample" for the shipped sample; "#RUN" after it selects one of several runs.
+    Raises InputError if the file or the run cannot be used.
+    """
+
+    def __init__(self, spec: str) -> None:
+        path, _, run = spec.partition("#")
+        file = SAMPLE_FILE if path == SAMPLE else Path(path)
+        usable = [sample for sample in read_samples(file) if not sample.fault]
+        runs = list(dict.fromkeys(recorded.run for recorded in usable))
+        if not runs:
+            raise InputError(f"no row of {path!r} can be used; `gradeschool score` says why")
+        if run not in runs and (run or len(runs) > 1):
+            names = ", ".join(f"recorded/{path}#{name}" for name in runs)
+            raise InputError(f"recorded/{spec} is not one run; choose: {names}")
+        run = run or runs[0]
+        self.name = f"recorded-{run}"
+        self.identity = f"recorded/{path}#{run}"
+        self._recorded = [recorded for recorded in usable if recorded.run == run]
+        self._answers: dict[str, dict[int, Sample]] = defaultdict(dict)
+
+    def match(self, problems: tuple[Problem, ...], dataset: str) -> None:
+        """Find the problems of the completions among those of a dataset."""
+        matcher = Matcher(problems, dataset)
+        for recorded in self._recorded:
+            with suppress(InputError):  # a problem outside this run
+                samples = self._answers[matcher.find(recorded.reference).id]
+                number = len(samples) if recorded.sample < 0 else recorded.sample
+                samples.setdefault(number, recorded)
+
+    async def complete(self, request: Request) -> Reply:
+        """Return the recorded completion of a sample; raises ModelError for none."""
+        recorded = self._answers.get(request.problem.id, {}).get(request.sample)
+        if recorded is None:
+            which = f"problem {request.problem.id!r}, sample {request.sample}"
+            raise ModelError("not recorded", f"no completion of {which}, is recorded")
+        if recorded.error:
+            raise ModelError("recorded error", recorded.error)
+        return Reply(recorded.text, recorded.finish, model=recorded.model)

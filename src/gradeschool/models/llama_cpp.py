@@ -10,8 +10,6 @@ and loops in more than DEEPEST loops.
 import asyncio
 import hashlib
 import struct
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -20,7 +18,7 @@ from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
 from gradeschool.models.base import NO_OPTIONS
 from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
 from gradeschool.models.local import check_thinking
-from gradeschool.process import cores
+from gradeschool.worker import CPU_SECONDS, Child, WorkerFailure, cores, limit
 
 MAGIC = b"GGUF"
 TINY = "tiny"
@@ -37,53 +35,7 @@ SMALL_BYTES = 2**28
 ENGINE_ARGUMENTS = ("context", "threads", "gpu_layers")
 LONGEST = 2**17  # characters of a chat template
 DEEPEST = 5  # loops in loops
-SECONDS, MEGABYTES = 10, 512
-# Checks and renders the template from stdin.
-RENDER = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
-resource.setrlimit(resource.RLIMIT_AS, ({bytes}, {bytes}))
-from jinja2 import nodes
-from jinja2.exceptions import TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-names = ["jinja2.ext.do", "jinja2.ext.loopcontrols"]
-environment = ImmutableSandboxedEnvironment(extensions=names, trim_blocks=True, lstrip_blocks=True)
-try:
-    tree = environment.parse(sys.stdin.read())
-except TemplateError as error:
-    sys.exit(f"it cannot be read: {{error}}")
-def deepest(node):
-    inner = max(map(deepest, node.iter_child_nodes()), default=0)
-    return inner + isinstance(node, nodes.For)
-names = {{name.name for name in tree.find_all(nodes.Name) if name.ctx == "load"}}
-if "range" in names:
-    sys.exit("it has a range")
-if any(loop.recursive for loop in tree.find_all(nodes.For)):
-    sys.exit("it has a recursive loop")
-if deepest(tree) > {deepest}:
-    sys.exit("it has more than {deepest} loops in loops")
-left = {{macro.name: {{call.node.name for call in macro.find_all(nodes.Call)
-                    if isinstance(call.node, nodes.Name)}} for macro in tree.find_all(nodes.Macro)}}
-while done := [name for name, called in left.items() if not called & left.keys()]:
-    left = {{name: left[name] for name in left if name not in done}}
-if left:
-    sys.exit(f"its macro {{next(iter(left))}} calls itself")
-def refuse(message=""):
-    raise TemplateError(str(message))
-template = environment.from_string(tree)
-user, assistant = ({{"role": role, "content": "Why? " * 400}} for role in ("user", "assistant"))
-system = {{"role": "system", "content": "Think."}}
-for messages in ([user], [system, user], [user, assistant] * 8 + [user]):
-    try:
-        whole = template.render(
-            messages=messages, add_generation_prompt=True, bos_token="<s>", eos_token="</s>",
-            tools=None, raise_exception=refuse, strftime_now=lambda form: "2026",
-        )
-    except (TemplateError, TypeError, ValueError, AttributeError, LookupError):
-        continue  # the template refuses such messages
-    if len(whole) > 100 * sum(len(turn["content"]) for turn in messages) + 100_000:
-        sys.exit("it writes far more than its messages")
-"""
+MEGABYTES = 512  # that rendering may take
 # Types of GGUF's header: bytes of the numbers, and those without a fixed size.
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 TEXT, ARRAY = 8, 9
@@ -210,24 +162,70 @@ def check_template(file: Path) -> None:
     template = template_in(file)
     if template is None:
         return
-    reason = f"it has {len(template):,} characters" if len(template) > LONGEST else ""
-    if not reason:
-        limits = f"it takes more than {SECONDS} s or {MEGABYTES} MB"
-        code = RENDER.format(seconds=SECONDS, bytes=MEGABYTES * 2**20, deepest=DEEPEST)
-        try:
-            ended = subprocess.run(  # noqa: S603  (our own code)
-                [sys.executable, "-I", "-c", code], input=template, capture_output=True, text=True,
-                timeout=2 * SECONDS, check=False, errors="replace",
-            )  # fmt: skip
-            last = (ended.stderr.strip().splitlines() or [limits])[-1]
-            if ended.returncode:
-                over = "MemoryError" in last or ended.returncode < 0
-                reason = limits if over else last[:200]
-        except subprocess.TimeoutExpired:
-            reason = limits
+    child = Child()
+    try:
+        reason = child.call(f"{__name__}:find_fault", [template])
+    except WorkerFailure as failure:
+        reason = str(failure)
+        if failure.lost or "MemoryError" in reason:
+            reason = f"it takes more than {CPU_SECONDS} s or {MEGABYTES} MB"
+    finally:
+        child.stop()
     if reason:
         words = f"the chat template of {str(file)!r} is not rendered: {reason}"
         raise InputError(f"{words}; use a file with another template")
+
+
+def find_fault(template: str) -> str:
+    """Return why a chat template may not be rendered, "" if it may; runs in a child process."""
+    from jinja2 import nodes
+    from jinja2.exceptions import TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    def depth(node: nodes.Node) -> int:
+        inner = max(map(depth, node.iter_child_nodes()), default=0)
+        return inner + isinstance(node, nodes.For)
+
+    def refuse(message: object = "") -> None:
+        raise TemplateError(str(message))
+
+    limit("RLIMIT_AS", MEGABYTES << 20)
+    if len(template) > LONGEST:
+        return f"it has {len(template):,} characters"
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True,
+        extensions=("jinja2.ext.do", "jinja2.ext.loopcontrols"),
+    )  # fmt: skip
+    try:
+        tree = environment.parse(template)
+    except TemplateError as error:
+        return f"it cannot be read: {error}"
+    if any(name.name == "range" and name.ctx == "load" for name in tree.find_all(nodes.Name)):
+        return "it has a range"
+    if any(loop.recursive for loop in tree.find_all(nodes.For)):
+        return "it has a recursive loop"
+    if depth(tree) > DEEPEST:
+        return f"it has more than {DEEPEST} loops in loops"
+    left = {macro.name: {call.node.name for call in macro.find_all(nodes.Call)
+                         if isinstance(call.node, nodes.Name)}
+            for macro in tree.find_all(nodes.Macro)}  # fmt: skip
+    while done := [name for name, called in left.items() if not called & left.keys()]:
+        left = {name: left[name] for name in left if name not in done}
+    if left:
+        return f"its macro {next(iter(left))} calls itself"
+    usable = environment.from_string(tree)
+    user, assistant = ({"role": role, "content": "Why? " * 400} for role in ("user", "assistant"))
+    system = {"role": "system", "content": "Think."}
+    given = {"add_generation_prompt": True, "bos_token": "<s>", "eos_token": "</s>", "tools": None,
+             "raise_exception": refuse, "strftime_now": lambda form: "2026"}  # fmt: skip
+    for messages in ([user], [system, user], [user, assistant] * 8 + [user]):
+        try:
+            text = usable.render(messages=messages, **given)
+        except (TemplateError, TypeError, ValueError, AttributeError, LookupError):
+            continue  # the template refuses such messages
+        if len(text) > 100 * sum(len(turn["content"]) for turn in messages) + 100_000:
+            return "it writes far more than its messages"
+    return ""
 
 
 def template_in(file: Path) -> str | None:

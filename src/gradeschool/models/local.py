@@ -15,7 +15,6 @@ from gradeschool.calculator import LONGEST, annotation_end
 from gradeschool.completion import Prompt
 from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.models.base import Model, Reply, Request
-from gradeschool.process import best_device
 
 # Number of bytes at each end by which weight files are compared.
 SAMPLE_BYTES = 1 << 20
@@ -160,6 +159,13 @@ class LocalModel(Model):
             with suppress(PackageNotFoundError):
                 versions.append(f"{name} {version(name)}")
         return {"engine": self.library, "version": ", ".join(versions), "precision": precision}
+
+
+def best_device() -> str:
+    """Return the device for models, as torch names it: a GPU if there is one."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def precision_on(device: str, weights: int) -> str:

@@ -11,15 +11,16 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Finish, Usage, cut_at
 from gradeschool.errors import InputError, ModelError
 from gradeschool.models import local
 from gradeschool.models.base import Reply, Request
-from gradeschool.process import best_device, free_memory
 
 ROWS_ON_CPU, ROWS_ON_GPU = 512, 1024
 SMALL_WEIGHTS = 1 << 26  # up to this many, a second thread costs more than it gains
@@ -42,7 +43,7 @@ class TransformersModel(local.LocalModel):
 
     def load(self) -> None:
         """Load the folder's model, on a GPU if there is one."""
-        model = local.load_model(self.folder, best_device())
+        model = local.load_model(self.folder, local.best_device())
         self.begin(model, local.load_tokenizer(self.folder))
 
     def begin(self, model: Any, tokenizer: Any, rows: int | None = None) -> None:
@@ -100,10 +101,13 @@ class TransformersModel(local.LocalModel):
         heads = getattr(config, "num_key_value_heads", None) or heads
         place = 2 * config.num_hidden_layers * heads * size * self.engine.dtype.itemsize
         longest = max(len(row.prompt) + row.limit for row in rows)
+        free = ASSUMED_FREE
         if self.engine.device.type == "cuda":
             free = torch.cuda.mem_get_info(self.engine.device)[0]
         else:
-            free = free_memory() or ASSUMED_FREE
+            with suppress(OSError, ValueError, IndexError):
+                _, _, words = Path("/proc/meminfo").read_text("ascii").partition("MemAvailable:")
+                free = 1024 * int(words.split()[0])
         return max(1, min(self.rows, int(free * MEMORY_SHARE / (place * longest))))
 
     def _write_batch(self, rows: Sequence[SampleRow]) -> Generator[local.Results, None, None]:

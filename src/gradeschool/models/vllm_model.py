@@ -7,9 +7,9 @@ from typing import Any
 
 from gradeschool.completion import Usage, finish_of
 from gradeschool.errors import InputError, ModelError
+from gradeschool.models import local
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.local import LocalModel, Results, Take, encode_prompt, room_for
-from gradeschool.process import best_device
+from gradeschool.models.local import LocalModel, Results, Take
 
 # vLLM forms batches itself and takes a new request when another ends; this many are queued.
 AHEAD = 4096
@@ -45,7 +45,7 @@ class VllmModel(LocalModel):
             os.environ["VLLM_USE_V2_MODEL_RUNNER"] = "0"
         from vllm import LLM
 
-        on_gpu = best_device() == "cuda"
+        on_gpu = local.best_device() == "cuda"
         settings = {
             "dtype": "bfloat16" if on_gpu else "float32",
             "enforce_eager": not on_gpu,
@@ -95,14 +95,14 @@ class VllmModel(LocalModel):
         from vllm.sampling_params import RequestOutputKind
 
         decoding = request.decoding
-        ids = encode_prompt(self.tokenizer, request.prompt, self.thinking)
+        ids = local.encode_prompt(self.tokenizer, request.prompt, self.thinking)
         sampling = SamplingParams(
             temperature=1.0 if decoding.temperature is None else decoding.temperature,
             top_p=1.0 if decoding.top_p is None else decoding.top_p,
             top_k=0,
             min_p=0.0,
             repetition_penalty=1.0,
-            max_tokens=room_for(len(ids), decoding.max_tokens, self.positions),
+            max_tokens=local.room_for(len(ids), decoding.max_tokens, self.positions),
             stop=list(decoding.stop) or None,
             seed=None if decoding.seed is None else decoding.seed + request.sample,
             output_kind=RequestOutputKind.FINAL_ONLY,

@@ -24,7 +24,6 @@ from gradeschool.models.base import Model, Request
 from gradeschool.models.openai_api import SAMPLING
 from gradeschool.printable import count
 from gradeschool.problem import Problem
-from gradeschool.process import SIGNALS
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import PreparedJob, make_manifest, request_key
 from gradeschool.runs.send import Answered, Budget, Dispatcher, estimate, split
@@ -34,6 +33,7 @@ from gradeschool.scoring.score import RunScore, score_run
 from gradeschool.scoring.sources import Run
 from gradeschool.scoring.statistics import clustered_wilson
 from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, ScorerSet, tally_by_problem
+from gradeschool.worker import SIGNALS
 
 if TYPE_CHECKING:
     from gradeschool.scoring.at_k import AtK

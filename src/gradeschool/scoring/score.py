@@ -28,12 +28,12 @@ from gradeschool.formats.read import SampleFile, run_of_unnamed
 from gradeschool.formats.tables import Row, parse_line
 from gradeschool.formats.values import UNNAMED, UNNUMBERED, Sample
 from gradeschool.problem import Problem
-from gradeschool.process import ignore_interrupts, keeping_handlers
 from gradeschool.scorer import clip
 from gradeschool.scoring.matching import Matcher
 from gradeschool.scoring.sources import Numbering, Source, Warn, digest, no_such_run, note_missing
 from gradeschool.scoring.statistics import Interval, Share, share_of, wilson
 from gradeschool.scoring.table import BATCH, CORRECT, ERROR, OUTCOMES, ScoredTable, ScorerSet
+from gradeschool.worker import keeping_handlers
 
 REMOVED = b"\xff"  # GSM8K-Platinum removed the problem
 AHEAD = 2  # batches for each process: one being scored, one waiting
@@ -150,8 +150,9 @@ def _score_in_processes(
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    try:  # on Ctrl-C, this process stops the others
-        pool = ProcessPoolExecutor(jobs, get_context("spawn"), ignore_interrupts)
+    ignore = signal.signal, (signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C, this process stops them
+    try:
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), *ignore)
     except (OSError, ImportError) as error:  # some containers have no /dev/shm for semaphores
         raise GradeschoolError(f"cannot start {jobs} processes: {error}; give --jobs 1") from error
     waiting: deque[Any] = deque()

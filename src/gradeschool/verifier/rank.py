@@ -26,7 +26,7 @@ from gradeschool.scoring import statistics
 from gradeschool.scoring.at_k import curve_sizes, pass_at_k
 from gradeschool.scoring.candidates import CandidateRun, one_run
 from gradeschool.scoring.sources import Warn, split_run
-from gradeschool.verifier.scores import add_scores, is_model, load_scorer
+from gradeschool.verifier.scores import add_scores, is_model, load_rater
 
 LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every other vote's
 DRAWS = 20  # random subsets of a problem's completions, for votes among fewer than all
@@ -428,13 +428,13 @@ def read_scored(
 ) -> tuple[CandidateRun, RankInput]:
     """Return a run (FILE or FILE#RUN) with its scores, which a given model adds first.
 
-    scorer: labels the completions. verifier, models: see `load_scorer`; the verifier may also be a
+    scorer: labels the completions. verifier, models: see `load_rater`; the verifier may also be a
     file of scores, the beginning of a verifier's name in the file beside the completions, or None
     for the only verifier in that file. tell: see `add_scores`. Raises InputError.
     """
     generator = models.get("generator")
     if models.get("critic") or (is_model(verifier) if verifier else generator):
-        model = load_scorer(verifier, **models)
+        model = load_rater(verifier, **models)
         run = one_run(spec, options, warn, scorer)
         found = choose_scores(add_scores(run, model, tell=tell), model.name)
     elif generator is not None:

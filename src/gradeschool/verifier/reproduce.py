@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 from gradeschool.atomic import LOCK_FILE, locked_file, write_json
 from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
 from gradeschool.formats.own_run import read_json
-from gradeschool.process import stop_flag
 from gradeschool.verifier.rank import BEST, COVERAGE, MAJORITY, STRATEGIES
-from gradeschool.worker import python_command, python_environment
+from gradeschool.worker import python_command, python_environment, stop_flag
 
 STAGES = "stages"  # the folder of the stages' logs and results
 TEST = "problems/test.jsonl"

@@ -4,24 +4,22 @@ A verifier is a folder, a FILE.gguf or `tiny`; a published reward model a folder
 language model gives log-probabilities, or is asked as a critic.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPException
 from itertools import accumulate
 from math import exp, isfinite, prod
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
-from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
 from gradeschool.completion import Decoding, Message, Prompt
-from gradeschool.errors import InputError
+from gradeschool.errors import InputError, ModelError
 from gradeschool.formats.own_run import ScoreRow, append_scores, read_json, read_scores, scores_path
 from gradeschool.formats.values import mapping
 from gradeschool.models.choose import ask_model, choose_model, find_server
+from gradeschool.models.endpoint import STARTING_WAITS, Endpoint, with_retries
 from gradeschool.models.llama_cpp import TINY, TINY_FILE, TINY_VERIFIER, gguf_digest
 from gradeschool.problem import Problem
 from gradeschool.scoring.candidates import CandidateRun
@@ -31,10 +29,11 @@ from gradeschool.verifier.data import (
     SolutionTokens,
     encode_pairs,
     line_ends,
+    step_ends,
     use_chat,
 )
 
-FORMS = f"a folder, a FILE{GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
+PLACES = f"a folder, a FILE{GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
 ADDRESS = ("http://", "https://")
 SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
 CHUNK = 2048  # completions scored between two writes: full batches, and little to lose
@@ -75,10 +74,9 @@ class TokenReader:
     def __init__(self, spec: str, what: Literal["verifier", "generator"]) -> None:
         path = SHIPPED[what] if spec == TINY else Path(spec)
         if not path.is_dir() and not (path.suffix == GGUF and path.is_file()):
-            raise InputError(f"there is no {what} {spec!r}; give {FORMS}")
+            raise InputError(f"there is no {what} {spec!r}; give {PLACES}")
         needs_training_packages()
-        from gradeschool.models.local import TRAINING_FILE, model_name
-        from gradeschool.process import best_device
+        from gradeschool.models.local import TRAINING_FILE, best_device, model_name
         from gradeschool.verifier import head
 
         self._head, self._verifies = head, what == "verifier"
@@ -121,10 +119,152 @@ class TokenReader:
             )
 
 
+# Published reward models
+
+# The forms of those in a folder: each form's class in transformers, and the end of its names in
+# "architectures" of config.json. token: as TRL's PRMTrainer trains it (trl 0.24, trainer/
+# prm_trainer.py, tokenize_row): every step ends in a line break, whose class 1 (True) counts. An
+# exported verifier is one too, with its value at the end of each step. sequence: a step's score is
+# that of the text up to it. math-shepherd: peiyi9979/math-shepherd-mistral-7b-prm (model card):
+# after every step comes "ки", where the token "+" is compared with "-".
+FORMS = {
+    "token": ("AutoModelForTokenClassification", "ForTokenClassification"),
+    "sequence": ("AutoModelForSequenceClassification", "ForSequenceClassification"),
+    "math-shepherd": ("AutoModelForCausalLM", None),
+}
+SHEPHERD = ("ки", "+", "-")  # Math-Shepherd's tag of a step, and its two answers
+MARKS = {"token": ("\n",), "math-shepherd": SHEPHERD}  # what the tokenizer must have
+
+
+class RewardModel:
+    """A reward model from a folder; form: one of FORMS.
+
+    Raises InputError if the folder cannot be read in that form.
+    """
+
+    def __init__(self, folder: Path, form: str) -> None:
+        if form not in FORMS:
+            raise InputError(f"--form {form} is for a reward model on a server; serve it by vLLM")
+        import torch
+        import transformers
+        from transformers.utils import logging
+
+        from gradeschool.models import local
+        from gradeschool.verifier import head
+
+        self._head, self._device = head, local.best_device()
+        self.form, self.name = form, f"{local.model_name(folder)} ({form})"
+        self.tokenizer = local.load_tokenizer(folder)
+        kind = getattr(transformers, FORMS[form][0])
+        dtype = torch.float32 if self._device == "cpu" else torch.bfloat16
+        logging.disable_progress_bar()
+        verbosity = logging.get_verbosity()
+        logging.set_verbosity_error()  # missing weights are an error below
+        try:
+            model, loading = local.from_folder(kind, folder, dtype=dtype, output_loading_info=True)
+        finally:
+            logging.set_verbosity(verbosity)
+        if absent := sorted(loading["missing_keys"]):  # they would be random
+            raise InputError(
+                f"the weights in {str(folder)!r} lack {', '.join(absent[:3])}, which the form "
+                f"{form!r} needs; give another --form"
+            )
+        self._model, config = model.to(self._device).eval(), model.config
+        self._is_export = form == "token" and config.problem_type == "regression"
+        if form == "sequence" and (config.num_labels > 2 or not hasattr(self._model, "score")):
+            raise InputError(
+                f"the reward model in {str(folder)!r} has {config.num_labels} classes and "
+                f"{'a' if hasattr(self._model, 'score') else 'no'} linear layer `score`; give one "
+                "with a single score or two classes"
+            )
+        self._tokens: list[int] = []
+        for word in MARKS.get(form, ()):
+            ids = self._ids(word)
+            if not ids or ids[-1] == self.tokenizer.unk_token_id:
+                raise InputError(
+                    f"the tokenizer of {self.name} does not know {word!r}, which the form {form!r} "
+                    "needs; give another --form"
+                )
+            self._tokens.append(ids[-1])
+
+    def step_scores(
+        self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
+    ) -> list[list[float]]:
+        """Return the model's probability that each step is right, of each solution."""
+        import torch
+
+        is_sequence = self.form == "sequence"
+        rows: list[tuple[list[int], list[int]]] = []
+        owners: list[int] = []
+        for owner, (question, steps) in enumerate(solutions):
+            ends = range(1, len(steps) + 1) if is_sequence and not last_only else [len(steps)]
+            rows += [self._encode(question, steps[:end]) for end in ends]
+            owners += [owner] * len(ends)
+        found: list[list[float]] = [[]] * len(rows)
+        for part in self._head.batch_rows([len(ids) for ids, _ in rows], self._device):
+            # Attention is causal, so that padding is never seen.
+            ids = self._head.pad_rows([rows[number][0] for number in part], self._device)
+            with torch.inference_mode():
+                if is_sequence:
+                    states = self._model.base_model(input_ids=ids, use_cache=False)
+                    outputs = self._model.score(states.last_hidden_state)
+                else:
+                    outputs = self._model(input_ids=ids, use_cache=False).logits
+                for row, number in enumerate(part):
+                    found[number] = self._read(outputs[row, rows[number][1]]).tolist()
+        results: list[list[float]] = [[] for _ in solutions]
+        for owner, scores in zip(owners, found, strict=True):
+            results[owner] += scores
+        return results
+
+    def _encode(self, question: str, steps: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Return the tokens of a question with its steps, and where each step is scored."""
+        if self.form == "sequence" and self.tokenizer.chat_template:
+            turns = [{"role": "user", "content": question},
+                     {"role": "assistant", "content": "\n".join(steps)}]  # fmt: skip
+            ids = self._ids(self.tokenizer.apply_chat_template(turns, tokenize=False))
+            return ids, [len(ids) - 1]
+        if self.form == "sequence" or self._is_export:  # the tokens of our own verifiers
+            [text] = encode_pairs(self.tokenizer, [QuestionSolution(question, "\n".join(steps))])
+            ends = step_ends(self.tokenizer, steps, text.solution)
+            places = [len(text.question) + end - 1 for end in ends]
+            ids = [*text.question, *text.solution]
+            return ids, places[-1:] if self.form == "sequence" else places
+        if self.form == "token":
+            start, line_break = self.tokenizer.bos_token_id, self._ids("\n")
+            ids = [*([] if start is None else [start]), *self._ids(question)]
+            places = []
+            for step in steps:
+                ids += [*self._ids(step), *line_break]
+                places.append(len(ids) - 1)
+            return ids, places
+        lines = [f"Step {number}: {step} {SHEPHERD[0]}" for number, step in enumerate(steps, 1)]
+        ids = list(self.tokenizer(f"{question} " + "\n".join(lines))["input_ids"])
+        places = [place for place, token in enumerate(ids) if token == self._tokens[0]]
+        if len(places) != len(steps):
+            raise InputError(
+                f"{self.name} reads {len(places)} step tags in a solution of {len(steps)} steps: "
+                "a step contains the tag itself, or the tokenizer joins it with the text; leave "
+                "the row out"
+            )
+        return ids, places
+
+    def _read(self, logits: Any) -> Any:
+        """Return the scores of a model's logits [n, classes] at the steps' places."""
+        logits = logits.float()
+        if self._is_export:
+            return logits[:, 0]
+        if self.form == "math-shepherd":
+            return logits[:, self._tokens[1:]].softmax(-1)[:, 0]
+        return logits[:, 0].sigmoid() if logits.shape[-1] == 1 else logits.softmax(-1)[:, 1]
+
+    def _ids(self, text: str) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
 # Models that are asked by requests: reward models on a server, and critics
 
-TOGETHER, TRIES = 16, 4  # requests to a server in flight, and tries of each
-SECONDS = 600.0  # of a reply
+TOGETHER = 16  # requests to a server in flight
 MOST_TOKENS = 2048  # of a critique
 MOST_ALTERNATIVES = 20  # tokens whose probabilities a server says
 QWEN_SEPARATOR = "<extra_0>"
@@ -138,46 +278,53 @@ YES_OR_NO = (
     "Below are a math problem and a solution. Is the final answer correct? Answer with one word, "
     f"yes or no.\n\n{GIVEN}\n\nAnswer (yes or no):"
 )
-JUDGEMENT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+JUDGEMENT = re.compile(r"\b(yes|no)\b")
 
 
-class RewardServer:
+class RewardServer(Endpoint):
     """A reward model behind vLLM: its /pooling, or /score for a model that compares two texts.
 
     address: http://HOST:PORT/v1/NAME, or without a name if one model is served. form: "qwen" puts
     Qwen's separator behind each step and reads a probability there; by default the solution is the
     assistant's turn, and the values that the server returns are the scores (the last is the
-    solution's). Raises InputError if the server does not answer.
+    solution's). Raises InputError or ModelError if the server does not answer.
     """
 
     def __init__(self, address: str, form: str | None = None) -> None:
-        base, self.model, self._key = find_server(address, compatible=True)
-        self.base, self.form = base.removesuffix("/v1"), form
-        if not self.model:
-            served = (self._ask("/v1/models") or {}).get("data") or []
-            names = [str(mapping(each).get("id")) for each in served]
-            if len(names) != 1:
-                listed = ", ".join(names) or "no model"
-                raise InputError(f"{self.base!r} serves {listed}; give {self.base}/v1/NAME")
-            self.model = names[0]
-        self.name = f"{self.model.rpartition('/')[2]} at {urlsplit(base).netloc}"
+        super().__init__(*find_server(address, compatible=True))
+        asyncio.run(self._open())
+        self.form, self.base = form, self.base.removesuffix("/v1")
+        self.name = f"{self.model.rpartition('/')[2]} at {urlsplit(self.base).netloc}"
+
+    async def _open(self) -> None:
+        async with self:  # finds the name of the model
+            pass
 
     def step_scores(
         self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
     ) -> list[list[float]]:
         """Return the values that the server gives to each solution."""
-        with ThreadPoolExecutor(TOGETHER) as pool:
-            return list(pool.map(lambda each: self._scores(*each), solutions))
+        turns = asyncio.Semaphore(TOGETHER)
 
-    def _scores(self, question: str, steps: Sequence[str]) -> list[float]:
+        async def ask(question: str, steps: Sequence[str]) -> list[float]:
+            async with turns:
+                return await self._scores(question, steps)
+
+        async def ask_all() -> list[list[float]]:
+            async with self:
+                return await asyncio.gather(*(ask(*each) for each in solutions))
+
+        return asyncio.run(ask_all())
+
+    async def _scores(self, question: str, steps: Sequence[str]) -> list[float]:
         turns = [("user", question), ("assistant", "\n".join(steps))]
         if self.form == "qwen":
             solution = QWEN_SEPARATOR.join([*steps, ""])
             turns = [("system", QWEN_SYSTEM), ("user", question), ("assistant", solution)]
         messages = [{"role": role, "content": content} for role, content in turns]
-        reply = self._ask("/pooling", messages=messages)
+        reply = await self._ask("/pooling", messages=messages)
         if reply is None:
-            reply = self._ask("/score", text_1=question, text_2="\n".join(steps))
+            reply = await self._ask("/score", text_1=question, text_2="\n".join(steps))
         if reply is None:
             raise InputError(
                 f"{self.base!r} has neither /pooling nor /score; serve the reward model by vLLM: "
@@ -197,30 +344,15 @@ class RewardServer:
                 "model, and give its --form"
             ) from error
 
-    def _ask(self, path: str, **body: Any) -> dict[str, Any] | None:
-        """Return the JSON at a path, None if there is no such path."""
-        headers = {"Content-Type": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        data = json.dumps({"model": self.model, **body}).encode() if body else None
-        asked = Request(f"{self.base}{path}", data, headers)  # noqa: S310  (http or https)
-        reason = ""
-        for _ in range(TRIES):
-            try:
-                with urlopen(asked, timeout=SECONDS) as reply:  # noqa: S310
-                    found = json.loads(reply.read())
-                if isinstance(found, dict):
-                    return found
-                reason = "its reply is no JSON object"
-            except HTTPError as error:
-                if error.code in (404, 405):
-                    return None
-                reason = f"HTTP {error.code}: {error.read()[:200].decode('utf-8', 'replace')}"
-                if error.code < 500 and error.code != 429:
-                    break
-            except (OSError, ValueError, HTTPException) as error:
-                reason = str(error)
-        raise InputError(f"the reward model at {self.base!r} does not answer {path} ({reason})")
+    async def _ask(self, path: str, **fields: Any) -> dict[str, Any] | None:
+        """Return the JSON at a path, None if there is no such path; raises ModelError."""
+        body = json.dumps({"model": self.model, **fields}).encode()
+        try:
+            return await with_retries(lambda: self.call("POST", path, body), STARTING_WAITS)
+        except ModelError as error:
+            if error.cause not in ("http 404", "http 405"):
+                raise
+            return None
 
 
 class ProbabilityServer(RewardServer):
@@ -233,11 +365,13 @@ class ProbabilityServer(RewardServer):
         super().__init__(address)
         self.name = f"critic {self.name}, probability"
 
-    def _scores(self, question: str, steps: Sequence[str]) -> list[float]:
+    async def _scores(self, question: str, steps: Sequence[str]) -> list[float]:
         text = YES_OR_NO.format(question=question, solution="\n".join(steps))
         messages = [{"role": "user", "content": text}]
-        reply = self._ask("/v1/chat/completions", messages=messages, max_tokens=1, temperature=0,
-                          logprobs=True, top_logprobs=MOST_ALTERNATIVES) or {}  # fmt: skip
+        reply = await self._ask(
+            "/v1/chat/completions", messages=messages, max_tokens=1, temperature=0, logprobs=True,
+            top_logprobs=MOST_ALTERNATIVES,
+        ) or {}  # fmt: skip
         shares = {"yes": 0.0, "no": 0.0}
         try:
             for each in reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]:
@@ -272,12 +406,12 @@ class Critic:
         prompts = [(nothing, Prompt(messages=(Message("user", text),))) for text in texts]
         decoding = Decoding(0.0 if self.critiques == 1 else 1.0, max_tokens=MOST_TOKENS)
         found = ask_model(self.spec, prompts, self.critiques, decoding)
-        return [[sum(map(_share_of_yes, replies)) / self.critiques] for replies in found]
-
-
-def _share_of_yes(reply: str) -> float:
-    said = [word.lower() for word in JUDGEMENT.findall(reply)]
-    return {"yes": 1.0, "no": 0.0}[said[-1]] if said else 0.5
+        worth = {"yes": 1.0, "no": 0.0}
+        scores = []
+        for replies in found:
+            said = [JUDGEMENT.findall(reply.lower()) for reply in replies]
+            scores.append([sum(worth[each[-1]] if each else 0.5 for each in said) / self.critiques])
+        return scores
 
 
 # Scores
@@ -309,7 +443,7 @@ def score_pairs(
     return scores
 
 
-class CandidateScorer(NamedTuple):
+class Rater(NamedTuple):
     """A verifier, a generator for log-probabilities or None, and how values make a score.
 
     name: of the scores: the verifier, and the reduction.
@@ -321,14 +455,14 @@ class CandidateScorer(NamedTuple):
     name: str
 
 
-def load_scorer(
+def load_rater(
     verifier: str | None = None,
     generator: str | None = None,
     critic: str | None = None,
     critiques: int = 1,
     reduction: str | None = None,
     form: str | None = None,
-) -> CandidateScorer:
+) -> Rater:
     """Load what gives scores, on a GPU if available.
 
     verifier: see the module. generator: a model for log-probabilities, which alone are the scores.
@@ -350,22 +484,23 @@ def load_scorer(
         head, other = other, None
         head.name = f"log-probability {head.name}"
     else:
-        raise InputError("no scorer is given; give a verifier or a generator")
+        raise InputError("no model is given; give --verifier, --generator or --critic")
     usual = TOKENS if getattr(head, "level", "") == "pooled" else LAST
     used = reduction or usual
-    return CandidateScorer(head, other, used, head.name if used == LAST else f"{head.name}:{used}")
+    return Rater(head, other, used, head.name if used == LAST else f"{head.name}:{used}")
 
 
 def load_verifier(spec: str, form: str | None = None) -> TokenReader | StepReader:
-    """Load a verifier, or a published reward model; see `load_scorer`."""
+    """Load a verifier, or a published reward model; see `load_rater`."""
     if spec.startswith(ADDRESS):
         return RewardServer(spec, form)
     folder = Path(spec)
     if folder.is_dir() and not (folder / VERIFIER_FILE).is_file():
         needs_training_packages()
-        from gradeschool.verifier.reward_models import RewardModel, reward_form
-
-        if form := form or reward_form(folder):
+        names = (read_json(folder / "config.json") or {}).get("architectures") or ()
+        known = (form for form, (_, end) in FORMS.items() for name in names
+                 if end is not None and str(name).endswith(end))  # fmt: skip
+        if form := form or next(known, None):
             return RewardModel(folder, form)
     return TokenReader(spec, "verifier")
 
@@ -378,7 +513,7 @@ def is_model(spec: str) -> bool:
 
 def add_scores(
     sampled: CandidateRun,
-    scorer: CandidateScorer,
+    rater: Rater,
     *,
     path: Path | None = None,
     tokens: bool = False,
@@ -390,13 +525,13 @@ def add_scores(
     texts of all tokens. If a row lacks requested tokens or log-probabilities, a new row is written;
     the last row of a completion counts. tell: is told how many of all completions are scored.
     """
-    target, reader, generator = path or scores_path(sampled.path), scorer.verifier, scorer.generator
+    target, reader, generator = path or scores_path(sampled.path), rater.verifier, rater.generator
     if tokens and isinstance(reader, StepReader):
         raise InputError(f"{reader.name} scores steps, not tokens; leave --tokens out")
     scored = {
         row.key
         for row in read_scores(target)
-        if row.verifier == scorer.name
+        if row.verifier == rater.name
         and (row.values is not None or not tokens)
         and (generator is None or row.generator == generator.name)
     }
@@ -406,7 +541,7 @@ def add_scores(
     for start in range(0, len(waiting), CHUNK):
         chunk = waiting[start : start + CHUNK]
         pairs = list(dict.fromkeys(pair for _, pair in chunk))  # a text drawn often is read once
-        found = dict(zip(pairs, score_pairs(reader, pairs, scorer.reduction), strict=True))
+        found = dict(zip(pairs, score_pairs(reader, pairs, rater.reduction), strict=True))
         logprobs: dict[QuestionSolution, list[float]] = {}
         if generator is not None:
             encoded = encode_pairs(generator.tokenizer, pairs)
@@ -416,10 +551,10 @@ def add_scores(
             values, score, ids = found[pair]
             if not isfinite(score):
                 raise InputError(
-                    f"the verifier {scorer.name!r} gives a completion the score {score!r}; train "
+                    f"the verifier {rater.name!r} gives a completion the score {score!r}; train "
                     "it again with a smaller learning rate"
                 )
-            row = ScoreRow(key, scorer.name, score)
+            row = ScoreRow(key, rater.name, score)
             if generator is not None:
                 mean = sum(logprobs[pair]) / len(logprobs[pair])
                 row = row._replace(logprob=mean, generator=generator.name)

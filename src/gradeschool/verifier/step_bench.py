@@ -262,7 +262,7 @@ def predict_by_all(
     InputError if nothing is given, and for models that cannot be used.
     """
     if not (verifiers or critics):
-        raise InputError("no scorer is given; give --verifier or --critic")
+        raise InputError("no model is given; give --verifier or --critic")
     if threshold is not None and not verifiers:
         raise InputError("--threshold applies to scores, which critics do not give; leave it out")
     found = []
