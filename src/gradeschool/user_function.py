@@ -7,6 +7,7 @@ scorer: "my.py:f", a function itself, an entry point. `load` and what follows it
 """
 
 import importlib.util
+import inspect
 import json
 import logging
 import re
@@ -57,15 +58,12 @@ class Call(NamedTuple):
     the gold; "names" f(data_source, solution_str, ground_truth, extra_info), as verl does; "batch"
     f(completions=[text], answer=[gold]) and "chats" with messages in place of the text, as TRL
     does. "openrlhf" f(queries, prompts, labels), where a query is prompt and text together.
-    gold: one of GOLD_FORMS. name: the keyword for the gold's list in a batch, "" for every
-    name in use. prompts: the batch takes prompts too. thread: call it in a second thread. several:
-    give a batch two more completions, with golds of their own.
+    gold: one of GOLD_FORMS. thread: call it in a second thread. several: give a batch two more
+    completions, with golds of their own.
     """
 
     way: str
     gold: str = "text"
-    name: str = ""
-    prompts: bool = False
     thread: bool = False
     several: bool = False
 
@@ -335,8 +333,6 @@ def _answer(
     call: Sequence[Any],
 ) -> list[Any]:
     """Return the fields of a CallResult; without a completion, the ways to call the function."""
-    import inspect
-
     if completion is None:
         return function_calls(function)
     way = Call(*call)
@@ -348,10 +344,8 @@ def _answer(
         if inspect.isawaitable(value):  # of an `async def`
             import asyncio
 
-            async def awaited() -> Any:
-                return await value
-
-            return asyncio.run(awaited())
+            with asyncio.Runner() as runner:
+                return runner.get_loop().run_until_complete(value)
         return value
 
     start = time.process_time()
@@ -393,51 +387,42 @@ def _score(value: Any, completions: int = 1) -> float | None:
 
 def function_calls(function: Callable[..., Any]) -> list[Call]:
     """Return the ways in which a function may be called; raises TypeError if there are none."""
-    import inspect
-
     try:
         signature = inspect.signature(function)
     except ValueError:  # a builtin without a signature
         return [Call("pair", form) for form in GOLD_FORMS]
     kinds = {parameter.name: parameter.kind for parameter in signature.parameters.values()}
-    open_ended = inspect.Parameter.VAR_KEYWORD in kinds.values()
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     named = [name for name, kind in kinds.items() if kind not in variable]
     if "completions" in named:
-        name = next((name for name in GOLD_NAMES if name in named), "")
-        if not name and not open_ended:
+        if not set(GOLD_NAMES) & set(named) and inspect.Parameter.VAR_KEYWORD not in kinds.values():
             raise TypeError(f"takes no gold: {', '.join(named)}; name it one of {GOLD_NAMES}")
-        prompts = "prompts" in named or open_ended
-        calls = [Call(way, name=name, prompts=prompts) for way in ("batch", "chats")]
+        ways = ["batch", "chats"]
     elif set(VERL) <= set(named):
-        calls = [Call("names")]
+        ways = ["names"]
     elif set(OPENRLHF) <= set(named):
-        calls = [Call("openrlhf")]
+        ways = ["openrlhf"]
     elif "problem" in named:
-        calls = [Call("problem")]
+        ways = ["problem"]
     else:
+        advice = "wrap it in a function (completion, gold)"
         try:
             signature.bind("completion", "gold")
         except TypeError:
             is_named = inspect.Parameter.KEYWORD_ONLY in kinds.values()
             keywords = " by keyword alone" if is_named else ""
-            raise TypeError(
-                f"takes ({', '.join(named)}){keywords}; wrap it in a function (completion, gold)"
-            ) from None
+            raise TypeError(f"takes ({', '.join(named)}){keywords}; {advice}") from None
         if named[0] in GOLDS_FIRST and named[1:2] and named[1] in TEXTS_SECOND:
-            raise TypeError(
-                f"takes ({', '.join(named)}), but the completion is given first and then the gold; "
-                "wrap it in a function (completion, gold)"
-            )
-        calls = [Call("pair")]
-    return [call._replace(gold=form) for form in GOLD_FORMS for call in calls]
+            given = "but the completion is given first and then the gold"
+            raise TypeError(f"takes ({', '.join(named)}), {given}; {advice}")
+        ways = ["pair"]
+    return [Call(way, form) for form in GOLD_FORMS for way in ways]
 
 
 def _arguments(
     function: Callable[..., Any], call: Call, completion: str, gold: str, problem: Problem | None
 ) -> tuple[list[Any], Mapping[str, Any]]:
     """Return the positional and the keyword arguments for one completion and its gold."""
-    import inspect
 
     def in_form(gold: str) -> Any:
         if call.gold == "solution":
@@ -453,9 +438,9 @@ def _arguments(
     reference = in_form(gold)
     if call.way == "pair":
         return [completion, reference], {}
+    parameters = inspect.signature(function).parameters
     if call.way == "problem":
-        takes_gold = len(inspect.signature(function).parameters) > 2
-        given = [completion, reference] if takes_gold else [completion]
+        given = [completion, reference] if len(parameters) > 2 else [completion]
         return given, {"problem": problem or Problem.from_gold(gold)}
     question = problem.question if problem else QUESTION
     if call.way == "names":
@@ -467,10 +452,11 @@ def _arguments(
     if call.way == "openrlhf":
         queries = [f"{question}{text}" for text, _ in rows]
         return [], dict(zip(OPENRLHF, (queries, [question] * len(rows), golds), strict=True))
-    columns: dict[str, Any] = dict.fromkeys([call.name] if call.name else GOLD_NAMES, golds)
-    if call.prompts:
+    names = [name for name in GOLD_NAMES if name in parameters][:1] or GOLD_NAMES
+    columns: dict[str, Any] = dict.fromkeys(names, golds)
+    is_open = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    if is_open or "prompts" in parameters:
         columns["prompts"] = [""] * len(rows)
-    parameters = inspect.signature(function).parameters
     for name in ("log_extra", "log_metric"):  # of TRL
         if name in parameters:
             columns[name] = lambda *_, **__: None

@@ -18,7 +18,9 @@ import importlib
 import json
 import os
 import secrets
+import select
 import signal
+import subprocess
 import sys
 import time
 import weakref
@@ -28,11 +30,9 @@ from functools import cache, partial
 from json import dumps, loads  # bound here: the called code may replace those of json
 from pathlib import Path
 from queue import LifoQueue
-from threading import Event, current_thread, main_thread
-from typing import TYPE_CHECKING, Any
+from threading import Event, Thread, current_thread, main_thread
+from typing import Any
 
-if TYPE_CHECKING:
-    import subprocess
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -171,8 +171,6 @@ class Child:
 
     def _load(self, function: str) -> None:
         """Start the process if none runs, and let it import the function."""
-        import subprocess  # not needed in the child
-
         if self._process is None or self._process.poll() is not None:
             self.stop()
             self._loaded.clear()
@@ -226,9 +224,6 @@ class Child:
 
 def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
     """Return what a process writes, up to the end of a line; raises WorkerFailure."""
-    import select
-    import subprocess
-
     assert process.stdout is not None  # noqa: S101
     source, start, received = process.stdout.fileno(), time.monotonic(), bytearray()
     poll = select.poll()
@@ -322,9 +317,7 @@ def serve() -> None:
     once, so that a line written to the same pipe by other code is noticed.
     """
     import logging
-    import select
     import warnings
-    from threading import Thread
 
     global serving
     serving = True
