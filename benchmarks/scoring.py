@@ -96,7 +96,7 @@ def cpu_seconds(command: Sequence[str]) -> float:
 
 def recorded_rows(limit: int | None) -> list[Row]:
     """Return the recorded completions as plain rows."""
-    from gradeschool.datasets.files import DATA_VARIABLE
+    from gradeschool.datasets.load import DATA_VARIABLE
     from gradeschool.formats.values import ReadOptions
     from gradeschool.scoring.sources import load_runs
 

@@ -19,7 +19,7 @@ from gradeschool import Problem, get_scorer, load_dataset
 from gradeschool.cli import VERBS
 from gradeschool.cli import command as root
 from gradeschool.cli.protocols import card_facts
-from gradeschool.datasets.files import SOURCES
+from gradeschool.datasets.load import SOURCES
 from gradeschool.prompts import prompt_json
 from gradeschool.protocol import Protocol
 from gradeschool.protocols.card import (

@@ -236,7 +236,7 @@ def _changed(protocol: Protocol, key: str, value: Any) -> Protocol:
 
 def _most_shots(protocol: Protocol) -> int:
     """Return how many examples a protocol can choose from."""
-    from gradeschool.datasets.files import SOURCES  # as above, for protocols with examples alone
+    from gradeschool.datasets.load import SOURCES  # as above, for protocols with examples alone
 
     known = protocol.render.examples or protocol.render.rows
     if isinstance(known, tuple):

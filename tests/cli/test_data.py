@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.datasets.files import SOURCES
+from gradeschool.datasets.load import SOURCES
 from tests.support.command import Command, run_script
 from tests.support.files import jsonl
 

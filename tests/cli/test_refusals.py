@@ -127,7 +127,7 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     def fetch(source: object) -> NoReturn:
         pytest.fail(f"{source} was fetched before the mistake was reported")
 
-    monkeypatch.setattr("gradeschool.datasets.files.fetch", fetch)
+    monkeypatch.setattr("gradeschool.datasets.load.fetch", fetch)
     monkeypatch.setattr(load, "_load_source", load._load_source.__wrapped__)  # as in a new process
     monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
     folder = tmp_path / "working"

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from gradeschool import load_dataset
-from gradeschool.datasets import files, load
-from gradeschool.datasets.files import SOURCES, DatasetSource, _choose_tables
-from gradeschool.datasets.load import is_here
+from gradeschool.datasets import load
+from gradeschool.datasets.load import SOURCES, DatasetSource, _choose_tables, is_here
 from gradeschool.errors import DataError, InputError
 from tests.support.command import Command, CommandResult, run_script
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
@@ -24,7 +23,7 @@ BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
 
 def cached() -> list[Path]:
     """Every file in the cache."""
-    return [path for path in files.cache_folder().rglob("*") if path.is_file()]
+    return [path for path in load.cache_folder().rglob("*") if path.is_file()]
 
 
 class Origin(ThreadingHTTPServer):
@@ -97,14 +96,14 @@ def tiny(monkeypatch: pytest.MonkeyPatch, origin: Origin) -> DatasetSource:
 def test_a_missing_dataset_is_fetched_once(
     tiny: DatasetSource, origin: Origin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert files.find_file(tiny) is None
-    assert files.locate(tiny).where == "fetched"
+    assert load.find_file(tiny) is None
+    assert load.locate(tiny).where == "fetched"
     for _ in range(3):
         load._load_source.cache_clear()
         assert load_dataset("tiny").problems[0].gold == "2"
-    assert files.locate(tiny).where == "cache"
+    assert load.locate(tiny).where == "cache"
     assert origin.paths == ["/pinned/test.jsonl"]
-    assert cached() == [files.cache_folder() / "tiny" / "test.jsonl"]
+    assert cached() == [load.cache_folder() / "tiny" / "test.jsonl"]
     assert cached()[0].read_bytes() == BODY
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     load._load_source.cache_clear()
@@ -117,7 +116,7 @@ def test_a_file_that_the_user_gives_goes_before_cache_and_origin(
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "test.jsonl").write_bytes(BODY)
     monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
-    assert files.locate(tiny).path == tmp_path / "tiny" / "test.jsonl"
+    assert load.locate(tiny).path == tmp_path / "tiny" / "test.jsonl"
     assert origin.paths == []
 
 
@@ -133,28 +132,28 @@ def test_an_unpublished_digest_is_the_first_fetchs(tiny: DatasetSource, origin: 
     pinned = replace(tiny, sha256="")
     origin.body, origin.claimed_length = b"<p>Please sign in</p>\n" * 2, 44
     with pytest.raises(DataError, match="gave 2 lines, not the 1 of the dataset 'tiny'; nothing"):
-        files.fetch(pinned)
+        load.fetch(pinned)
     assert cached() == []
     origin.body, origin.claimed_length = BODY, len(BODY)
-    path = files.locate(pinned).path
+    path = load.locate(pinned).path
     record = path.with_name("test.jsonl.sha256")
     assert record.read_text("ascii") == f"{tiny.sha256}\n"
     path.write_bytes(BODY[:-1])
     with pytest.raises(DataError, match=f"expected {tiny.sha256}; remove it"):
-        files.locate(pinned)
+        load.locate(pinned)
     path.unlink()
     origin.body = BODY.replace(b"2", b"3")
     with pytest.raises(DataError, match=f"expected {tiny.sha256}; nothing was kept"):
-        files.locate(pinned)
+        load.locate(pinned)
     origin.body = BODY
-    assert files.locate(pinned).where == "fetched"
-    assert files.locate(pinned).where == "cache"
+    assert load.locate(pinned).where == "fetched"
+    assert load.locate(pinned).where == "cache"
     record.write_bytes(b"\xff")
     with pytest.raises(DataError, match=r"cannot read .*test\.jsonl\.sha256.*; remove it"):
-        files.locate(pinned)
+        load.locate(pinned)
 
 
-@pytest.mark.parametrize("variable", files.OFFLINE_VARIABLES)
+@pytest.mark.parametrize("variable", load.OFFLINE_VARIABLES)
 @pytest.mark.parametrize("value", ["1", " yes ", "0", "false"])
 def test_nothing_is_fetched_where_the_user_is_offline(
     tiny: DatasetSource, origin: Origin, variable: str, value: str, monkeypatch: pytest.MonkeyPatch
@@ -247,7 +246,7 @@ def test_a_url_is_fetched_once_and_its_digest_kept(origin: Origin) -> None:
     origin.say(JSONL.replace(b"0 + 1", b"7 + 1"))
     assert is_here(name)
     assert load_dataset(name).problems[0].question == "0 + 1?"
-    files.find_file(files.source_at(name.partition("#")[0])).path.unlink()  # type: ignore[union-attr]
+    load.find_file(load.source_at(name.partition("#")[0])).path.unlink()  # type: ignore[union-attr]
     with pytest.raises(DataError, match=r"expected [0-9a-f]{64}; nothing was kept"):
         load_dataset(name)
 
@@ -262,7 +261,7 @@ def test_a_url_without_a_table_is_refused(origin: Origin) -> None:
 
 def test_large_and_unencrypted_are_refused(origin: Origin, monkeypatch: pytest.MonkeyPatch) -> None:
     origin.say(JSONL)
-    monkeypatch.setattr(files, "LARGEST_BYTES", 50)
+    monkeypatch.setattr(load, "LARGEST_BYTES", 50)
     with pytest.raises(DataError, match="leads to more than 50 bytes"):
         load_dataset(f"{origin.url}/data/own.jsonl")
     with pytest.raises(InputError, match="is not encrypted; give its https:// address"):

@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from gradeschool import Problem, load_dataset, load_gsm8k, parse_gsm8k_answer
-from gradeschool.datasets import files, load
-from gradeschool.datasets.files import ALIASES, SOURCES
-from gradeschool.datasets.load import config_shots
+from gradeschool.datasets import load
+from gradeschool.datasets.load import ALIASES, SOURCES, config_shots
 from gradeschool.errors import DataError, InputError, UnknownNameError
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 
 BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
-SAMPLE = Path(files.__file__).parent / "sample"
+SAMPLE = Path(load.__file__).parent / "sample"
 # Nobody has published the digest of these files: that of the first fetch is recorded.
 DIGEST_UNKNOWN = {"gsm-symbolic:p1"}
 
@@ -48,7 +47,7 @@ def test_every_source_on_this_machine_loads_with_its_rows_and_digest(data: Path)
     assert {"gsm8k", "gsm8k:train", "sample"} <= set(names)
     for name in names:
         dataset = load_dataset(name)
-        file = files.locate(SOURCES[name])
+        file = load.locate(SOURCES[name])
         assert len(dataset) == SOURCES[name].rows, name
         assert dataset.sha256 == hashlib.sha256(file.path.read_bytes()).hexdigest(), name
         assert file.where == ("GRADESCHOOL_DATA" if SOURCES[name].url else "shipped"), name
@@ -126,7 +125,7 @@ def write(path: Path, rows: Sequence[dict[str, object]]) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("ending", files.TABLES)
+@pytest.mark.parametrize("ending", load.TABLES)
 def test_a_local_file_of_any_format_gives_the_same_problems(ending: str, tmp_path: Path) -> None:
     dataset = load_dataset(write(tmp_path / f"own{ending}", ROWS))
     assert dataset.problems == (

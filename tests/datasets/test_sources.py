@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from gradeschool import Problem, load_dataset
-from gradeschool.datasets.files import SOURCES
 from gradeschool.datasets.load import (
     LABELS,
     REMOVED,
     REVISED,
+    SOURCES,
     critic_problem,
     labelled_steps,
     platinum_changes,

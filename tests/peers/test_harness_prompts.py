@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from gradeschool.completion import Prompt
-from gradeschool.datasets.files import cache_folder
-from gradeschool.datasets.load import is_here, load_dataset
+from gradeschool.datasets.load import cache_folder, is_here, load_dataset
 from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
 from gradeschool.protocol import Protocol

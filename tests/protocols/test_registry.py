@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from gradeschool.datasets.files import SOURCES
+from gradeschool.datasets.load import SOURCES
 from gradeschool.errors import UnknownNameError
 from gradeschool.problem import Problem
 from gradeschool.protocols.card import (

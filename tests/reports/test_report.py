@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from gradeschool import get_scorer, load_dataset
-from gradeschool.datasets.files import sha256_of
+from gradeschool.datasets.load import sha256_of
 from gradeschool.formats.values import Sample
 from gradeschool.printable import markdown_text, printable
 from gradeschool.problem import Problem

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gradeschool.datasets.files import SOURCES
+from gradeschool.datasets.load import SOURCES
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from gradeschool.datasets import load
-from gradeschool.datasets.files import SOURCES
+from gradeschool.datasets.load import SOURCES
 from gradeschool.protocols.registry import all_protocols
 from tests.support.files import jsonl
 

@@ -9,9 +9,8 @@ import click
 from gradeschool.atomic import check_output, write_file
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, option
-from gradeschool.datasets.files import SOURCES, find_file, locate
 from gradeschool.datasets.fresh import fresh_problems, row, rows_digest
-from gradeschool.datasets.load import load_dataset, source_named
+from gradeschool.datasets.load import SOURCES, find_file, load_dataset, locate, source_named
 from gradeschool.errors import DataError, InputError
 from gradeschool.printable import say
 from gradeschool.problem import MARKER

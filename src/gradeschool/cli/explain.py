@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import option, switch
-from gradeschool.datasets.files import OWN_PROBLEMS
+from gradeschool.datasets.load import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.printable import accuracy_words, count, percent, printable, quoted
 from gradeschool.reports.terminal import run_name

@@ -21,8 +21,7 @@ from typing import Any, BinaryIO, NamedTuple
 from gradeschool import __version__
 from gradeschool.atomic import check_output, replacing, writing_output
 from gradeschool.completion import Prompt
-from gradeschool.datasets.files import ALIASES, OWN_PROBLEMS, SOURCES
-from gradeschool.datasets.load import load_dataset
+from gradeschool.datasets.load import ALIASES, OWN_PROBLEMS, SOURCES, load_dataset
 from gradeschool.errors import InputError, TransientError, require_packages
 from gradeschool.formats.foreign import PROVIDER
 from gradeschool.formats.own_run import completions_file, planned_samples, slug

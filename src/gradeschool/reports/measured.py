@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradeschool.completion import Decoding
-from gradeschool.datasets.files import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
+from gradeschool.datasets.load import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.formats.values import mapping
 from gradeschool.printable import count, percent
 from gradeschool.protocol import overrides, shown_change

@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish, Prompt
-from gradeschool.datasets.files import sha256_of
+from gradeschool.datasets.load import sha256_of
 from gradeschool.errors import InputError
 from gradeschool.formats import own_run
 from gradeschool.formats.read import completions_of

@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 from gradeschool import __version__
 from gradeschool.answers.regions import parse_marks
 from gradeschool.completion import Decoding, Prompt
-from gradeschool.datasets.files import TABLES
-from gradeschool.datasets.load import Dataset, load_dataset, split_columns
+from gradeschool.datasets.load import TABLES, Dataset, load_dataset, split_columns
 from gradeschool.errors import DataError, InputError, StoreError
 from gradeschool.formats.own_run import MANIFEST_FILE, read_json
 from gradeschool.formats.values import mapping

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import is_truncated
 from gradeschool.completion import IN_THINKING, Finish, cut_at, empty_cause
-from gradeschool.datasets.files import ALIASES
+from gradeschool.datasets.load import ALIASES
 from gradeschool.errors import InputError
 from gradeschool.formats import foreign, own_run
 from gradeschool.formats.tables import read_rows, read_whole

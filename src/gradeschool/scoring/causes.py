@@ -15,8 +15,7 @@ from gradeschool.answers.failures import Cause, Failure, cause_of_text, is_right
 from gradeschool.answers.quantities import same_answer
 from gradeschool.answers.regions import Marks, Region, committed_region
 from gradeschool.completion import empty_cause
-from gradeschool.datasets.files import OWN_PROBLEMS
-from gradeschool.datasets.load import LabelChanges, label_changes, load_dataset
+from gradeschool.datasets.load import OWN_PROBLEMS, LabelChanges, label_changes, load_dataset
 from gradeschool.formats.values import Sample
 from gradeschool.problem import Problem
 from gradeschool.scorer import Outcome, ReturnedScore, Verdict, clip

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from gradeschool.answers.numbers import normalize
 from gradeschool.answers.regions import committed_region
-from gradeschool.datasets.files import OWN_PROBLEMS, SOURCES
-from gradeschool.datasets.load import is_here, load_dataset
+from gradeschool.datasets.load import OWN_PROBLEMS, SOURCES, is_here, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.columns import BARE, WEAK_GOLDS, Columns
 from gradeschool.formats.values import SERVICE_FAILURE, ReadOptions, Sample, read_number

@@ -18,7 +18,7 @@ from typing import Any
 from gradeschool.answers.golds import read_solution
 from gradeschool.answers.numbers import normalize, parse_decimal
 from gradeschool.answers.search import last_match_in_words
-from gradeschool.datasets.files import OWN_PROBLEMS
+from gradeschool.datasets.load import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.values import PARTS_OF_ID, Reference, Sample, read_number
 from gradeschool.problem import MARKER, Problem

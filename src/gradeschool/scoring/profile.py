@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradeschool.answers.failures import Failure
-from gradeschool.datasets.files import FRESH
+from gradeschool.datasets.load import FRESH
 from gradeschool.errors import InputError
 from gradeschool.printable import percent, point_bounds, points
 from gradeschool.problem import Problem

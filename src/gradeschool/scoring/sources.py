@@ -18,8 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from gradeschool.datasets.files import OWN_PROBLEMS, SOURCES
-from gradeschool.datasets.load import Dataset, is_here, load_dataset
+from gradeschool.datasets.load import OWN_PROBLEMS, SOURCES, Dataset, is_here, load_dataset
 from gradeschool.errors import DataError, InputError
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,

@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.datasets.files import sha256_of
+from gradeschool.datasets.load import sha256_of
 from gradeschool.errors import InputError, StoreError, UnknownNameError, require_packages
 from gradeschool.formats.values import read_object
 from gradeschool.models.local import check_model, from_folder

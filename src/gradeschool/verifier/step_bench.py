@@ -18,8 +18,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.datasets.files import SOURCES, locate
-from gradeschool.datasets.load import NO_ERROR, LabelledSteps, labelled_steps
+from gradeschool.datasets.load import NO_ERROR, SOURCES, LabelledSteps, labelled_steps, locate
 from gradeschool.errors import InputError
 from gradeschool.formats.own_run import manifest_of, stored_completions
 from gradeschool.formats.tables import read_rows

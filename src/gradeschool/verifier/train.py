@@ -21,8 +21,7 @@ import transformers
 from safetensors.torch import load_model, save_model
 
 from gradeschool.atomic import LOCK_FILE, append_lines, locked_file, write_json
-from gradeschool.datasets.files import sha256_of
-from gradeschool.datasets.load import load_dataset
+from gradeschool.datasets.load import load_dataset, sha256_of
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import dataset_of, read_json
 from gradeschool.formats.values import DEFAULTS, ReadOptions
