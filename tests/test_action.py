@@ -63,12 +63,7 @@ def test_a_margin_that_is_not_excluded_fails_the_job_and_is_no_loss(
 @pytest.mark.parametrize(
     ("wrong", "margin", "ended", "said"),
     [
-        (
-            "completion",
-            "1",
-            (1, "status=worse\n"),
-            "The whole 95 % interval of the difference",
-        ),
+        ("completion", "1", (1, "status=worse\n"), "The whole 95 % interval of the difference"),
         ("error", "30", (3, "status=incomplete\n"), "without the problems of which one run has no"),
     ],
 )

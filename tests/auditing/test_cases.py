@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 
 from gradeschool import answers_match, parse_gsm8k_answer
 from gradeschool.answers.numbers import parse_decimal
-from gradeschool.auditing.cases import (
-    BARE,
-    HostileText,
-    every_kind,
-    kinds,
-    rounds,
-    suite,
-)
+from gradeschool.auditing.cases import BARE, HostileText, every_kind, kinds, rounds, suite
 
 WHOLE = st.integers(-(10**12), 10**12).map(str)
 

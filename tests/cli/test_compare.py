@@ -192,10 +192,7 @@ def test_one_file_twice_is_named_so(
     folder = tmp_path / "x"
     folder.mkdir()
     (folder / "completions.jsonl").write_bytes(path.read_bytes())
-    for one, other in (
-        (path, folder / ".." / path.name),
-        (folder, folder / "completions.jsonl"),
-    ):
+    for one, other in ((path, folder / ".." / path.name), (folder, folder / "completions.jsonl")):
         said = gradeschool.refused("compare", one, other, "-d", dataset)
         assert f"the same file is given twice: '{one}', " in said
     said = gradeschool.refused("compare", path, f"{path}#a", "-d", dataset)

@@ -156,10 +156,7 @@ BAD_ROWS = {
     "null": (b'{"question": "?", "answer": null}\n', "row 3 of .* has no answer"),
     "true": (b'{"question": "?", "answer": true}\n', "row 3 of .* has no answer"),
     "not a number": (b'{"question": "?", "answer": NaN}\n', "row 3 of .* has no answer"),
-    "no gold": (
-        b'{"question": "?", "answer": "2 ####"}\n',
-        "row 3 of .* the gold .* is empty",
-    ),
+    "no gold": (b'{"question": "?", "answer": "2 ####"}\n', "row 3 of .* the gold .* is empty"),
     "too many digits": (b'{"answer": ' + b"9" * 5_000 + b"}\n", "row 3 of .* too many digits"),
     "too deep": (b"[" * 100_000 + b"\n", "row 3 of .* nested too deeply"),
     "an id twice": (b'{"question": "?", "answer": "2", "id": 0}\n', "uses the id '0' twice"),

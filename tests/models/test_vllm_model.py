@@ -112,7 +112,7 @@ def test_a_new_request_is_sent_when_another_ends(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(vllm_model, "AHEAD", 3)
     engine, texts = Engine(), ["a " * count for count in range(1, 11)]
     assert list(written(engine, requests(texts, Decoding(max_tokens=8)))) == [
-        *(texts[place] for place in (2, 3, 4, 5, 6, 7, 8, 9, 1, 0)),
+        *(texts[place] for place in (2, 3, 4, 5, 6, 7, 8, 9, 1, 0))
     ]
     assert engine.most == 3
 

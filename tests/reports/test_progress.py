@@ -93,7 +93,4 @@ def test_scoring_shows_a_few_lines(clock: list[float], capsys: pytest.CaptureFix
         for scored in range(3, 13, 3):
             clock[0] += 6
             display.scored(scored, 12)
-    assert capsys.readouterr().err.splitlines() == [
-        "6/12 done · scored",
-        "12/12 done · scored",
-    ]
+    assert capsys.readouterr().err.splitlines() == ["6/12 done · scored", "12/12 done · scored"]

@@ -20,13 +20,7 @@ from gradeschool.formats.values import Sample
 from gradeschool.printable import markdown_text, printable
 from gradeschool.problem import Problem
 from gradeschool.reports.pages import environment
-from gradeschool.reports.report import (
-    MOST_TOKENS,
-    judge_run,
-    markdown,
-    report_page,
-    token_values,
-)
+from gradeschool.reports.report import MOST_TOKENS, judge_run, markdown, report_page, token_values
 from gradeschool.scoring.sources import Run
 from gradeschool.scoring.table import ScorerSet
 from tests.support.command import Command

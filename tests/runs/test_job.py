@@ -8,11 +8,7 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import DataError, InputError
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.job import (
-    Job,
-    prepare,
-    request_key,
-)
+from gradeschool.runs.job import Job, prepare, request_key
 
 RECORDED = "recorded/sample#handwritten/chat"
 

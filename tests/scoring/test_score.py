@@ -129,10 +129,7 @@ def test_memory_does_not_grow_with_the_texts(data: Path, tmp_path: Path, ending:
 @settings(deadline=None)
 @given(
     st.lists(
-        st.tuples(
-            st.integers(-3, 6) | st.sampled_from([1500, 1501, 10**12]),
-            st.integers(1, 6),
-        ),
+        st.tuples(st.integers(-3, 6) | st.sampled_from([1500, 1501, 10**12]), st.integers(1, 6)),
         max_size=60,
     )
 )

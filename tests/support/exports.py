@@ -9,11 +9,7 @@ from tests.support.command import Command
 from tests.support.files import jsonl
 from tests.support.hostile_report import HOSTILE
 
-TARGETS = {
-    "lm-eval": "lm_eval",
-    "inspect": "log.eval",
-    "parquet": "rows.parquet",
-}
+TARGETS = {"lm-eval": "lm_eval", "inspect": "log.eval", "parquet": "rows.parquet"}
 
 
 def _only(folder: Path, pattern: str) -> Path:

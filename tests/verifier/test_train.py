@@ -136,11 +136,7 @@ def test_dev_keeps_the_best_and_stops(folder: Path, tmp_path: Path, gradeschool:
     ],
 )
 def test_a_head_that_learnt_badly_is_warned_of(
-    folder: Path,
-    tmp_path: Path,
-    gradeschool: Command,
-    rates: tuple[str, str],
-    messages: list[str],
+    folder: Path, tmp_path: Path, gradeschool: Command, rates: tuple[str, str], messages: list[str]
 ) -> None:
     words = train_words(folder, tmp_path / "v", "--head-lr", rates[1], "--level", "pooled")
     words = [word for word in words if word != "--quiet"]
