@@ -201,9 +201,8 @@ def test_one_file_twice_is_named_so(
 
 @pytest.mark.parametrize(("seed", "is_noted"), [(2, True), (6, False)])
 def test_runs_that_share_seeds_are_noted(
-    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, seed: int,
-    is_noted: bool,
-) -> None:  # fmt: skip
+    gradeschool: Command, write: Write, dataset: Path, tmp_path: Path, seed: int, is_noted: bool
+) -> None:
     """Seeds 1 to 5 and 2 to 6 have four in common: these runs are not independent."""
     text = write("c", rights()).read_text()
     folders: list[Path] = []

@@ -116,9 +116,7 @@ def test_secrets_are_masked_before_a_logger_gets_them(
     log_run(["mlflow", "wandb"], folder, messages.append, messages.append)
     assert key not in repr(logged) and f"errors/{MASK}" in logged[0].results
     assert logged[0].parameters["model"] == f"m at {MASK}"
-    assert messages == [
-        f"mlflow log: store of run-{MASK}", f"--log wandb failed: refused: {MASK}",
-    ]  # fmt: skip
+    assert messages == [f"mlflow log: store of run-{MASK}", f"--log wandb failed: refused: {MASK}"]
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://me:pass-word-of-mine@mlflow.example")
     monkeypatch.setenv("WANDB_API_KEY", "0123456789abcdef0123456789abcdef01234567")
     loggers.check_loggers(["mlflow"])

@@ -76,9 +76,7 @@ def test_a_run_folder_fills_the_page(gradeschool: Command, run: Path, tmp_path: 
     assert listed["Changed"] == "nothing: the protocol as published"
     again = gradeschool("report", run, "-o", tmp_path / "table.md", "--json").json()
     size = (tmp_path / "table.md").stat().st_size
-    assert again["report"] == {
-        "file": str(tmp_path / "table.md"), "bytes": size, "completions": 48,
-    }  # fmt: skip
+    assert again["report"] == {"file": str(tmp_path / "table.md"), "bytes": size, "completions": 48}
 
 
 def test_the_policy_allows_one_script(gradeschool: Command, run: Path, tmp_path: Path) -> None:

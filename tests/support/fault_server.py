@@ -282,9 +282,7 @@ FAULTS: Mapping[str, Fault] = {
     "reply broken off before its body": Fault(broken_off(0), RETRIED, "connection lost"),
     "no reply": Fault(hang, RETRIED, "timeout"),
     "reply a byte at a time": Fault(drip, RETRIED, "timeout"),
-    "body that is not gzip": Fault(
-        body(b"\x1f\x8b\x08garbage"), RETRIED, "bad response"
-    ),
+    "body that is not gzip": Fault(body(b"\x1f\x8b\x08garbage"), RETRIED, "bad response"),
     "reply of many megabytes": Fault(huge(2**17), FAILED, "reply too large"),
     "gzip bomb": Fault(huge(2**24, squeezed=True), FAILED, "reply too large"),
     "reply sent twice": Fault(duplicated(0), ANSWERED),
@@ -294,9 +292,7 @@ FAULTS: Mapping[str, Fault] = {
         f"HTTP {code}": Fault(status(code), RETRIED, f"http {code}")
         for code in (408, 409, 425, 429, 500, 502, 503, 504, 529)
     },
-    "HTTP 429, Retry-After in seconds": Fault(
-        status(429, Retry_After="0.02"), RETRIED, "http 429"
-    ),
+    "HTTP 429, Retry-After in seconds": Fault(status(429, Retry_After="0.02"), RETRIED, "http 429"),
     "HTTP 429, Retry-After as a date": Fault(
         status(429, Retry_After="Fri, 31 Dec 99999 23:59:59 GMT"), RETRIED, "http 429"
     ),
@@ -308,9 +304,7 @@ FAULTS: Mapping[str, Fault] = {
     "HTTP 402": Fault(status(402), STOPPED, "no credit left"),
     "HTTP 403": Fault(status(403), STOPPED, "refuses the API key"),
     "HTTP 404": Fault(status(404, "no model"), STOPPED, "check the address and model name"),
-    "HTTP 429, no credit left": Fault(
-        status(429, "insufficient_quota"), STOPPED, "no credit left"
-    ),
+    "HTTP 429, no credit left": Fault(status(429, "insufficient_quota"), STOPPED, "no credit left"),
     "HTTP 307": Fault(
         status(307, Location="http://evil.example/v1"), STOPPED, "http://evil.example/v1"
     ),
@@ -325,7 +319,8 @@ FAULTS: Mapping[str, Fault] = {
     ),
     "200 with bytes that are not UTF-8": Fault(
         body(b'{"choices": [{"text": "\xff", "message": {"content": "\xff"}}]}'),
-        RETRIED, "bad response",
+        RETRIED,
+        "bad response",
     ),
     "200 with JSON nested 50,000 deep": Fault(
         body(b'{"choices": ' + b"[" * 50_000), RETRIED, "bad response"
@@ -352,19 +347,13 @@ FAULTS: Mapping[str, Fault] = {
     "finish_reason error": Fault(choice_with(finish_reason="error"), RETRIED, "server error"),
     "error in the choice": Fault(choice_with(error={"code": 502}), RETRIED, "server error"),
     "finish_reason abort": Fault(choice_with(finish_reason="abort"), RETRIED, "aborted"),
-    "unknown finish_reason": Fault(
-        choice_with(finish_reason="gave_up"), RETRIED, "unknown ending"
-    ),
-    "content filter": Fault(
-        choice_with(finish_reason="content_filter"), FAILED, "content filter"
-    ),
+    "unknown finish_reason": Fault(choice_with(finish_reason="gave_up"), RETRIED, "unknown ending"),
+    "content filter": Fault(choice_with(finish_reason="content_filter"), FAILED, "content filter"),
     "tool call": Fault(choice_with(finish_reason="tool_calls"), FAILED, "tool call"),
     # An answer, with something strange beside it
     "no id": Fault(changed(lambda body: body.pop("id") and None), ANSWERED),
     "the same id always": Fault(changed(lambda body: body.update(id="x")), ANSWERED),
-    "usage of thousands of digits": Fault(
-        raw_number("completion_tokens", "9" * 5000), ANSWERED
-    ),
+    "usage of thousands of digits": Fault(raw_number("completion_tokens", "9" * 5000), ANSWERED),
     "usage over 2^31": Fault(raw_number("completion_tokens", "9" * 12), ANSWERED),
     "another model's name": Fault(
         changed(lambda body: body.update(model="another-model")), ANSWERED
@@ -372,7 +361,7 @@ FAULTS: Mapping[str, Fault] = {
     "further choices": Fault(
         changed(lambda body: body["choices"].append({**body["choices"][0], "index": 1})), ANSWERED
     ),
-}  # fmt: skip
+}
 
 
 def write_sums(path: Path, count: int) -> Path:

@@ -38,8 +38,7 @@ SCORES = st.sampled_from([-0.2, 0.0, 0.25, 0.5, 0.75, 1.1])
 @st.composite
 def options(draw: st.DrawFn, most: int = 7) -> list[Option]:
     answers = draw(st.lists(st.sampled_from(list(ANSWERS)), min_size=1, max_size=most))
-    return [Option(text, ANSWERS[text], draw(SCORES), draw(SCORES) - 2)
-            for text in answers]  # fmt: skip
+    return [Option(text, ANSWERS[text], draw(SCORES), draw(SCORES) - 2) for text in answers]
 
 
 def picked(cast: list[Option], voters: int = 5) -> dict[str, float]:
