@@ -237,9 +237,6 @@ def test_a_forked_process_has_children_of_its_own(module: str) -> None:
     assert first[1] == second[1] != forked[1]
 
 
-# Signals
-
-
 def send(number: int) -> None:
     os.kill(os.getpid(), number)
 

@@ -14,12 +14,13 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from gradeschool import __version__, masking
+from gradeschool import __version__, load_dataset, masking
 from gradeschool.cli import COMMANDS
 from gradeschool.printable import terminal
 from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import SCRIPT, Command, environment, run_script
 from tests.support.files import jsonl
+from tests.support.fixtures import skip_without
 
 
 @pytest.mark.parametrize(
@@ -253,3 +254,40 @@ def test_a_console_escapes_text_and_keeps_its_own_styles() -> None:
     assert "\u202e" not in written
     assert written.count("\\x1b[31mred") == 4
     assert "\x1b[31m" in written  # our own red
+
+
+# {F} is a file with columns that no name explains, {G} another.
+READERS = (
+    "score {F}", "explain {F}", "compare {F} {G}", "compare {G} --not-worse-than {F}",
+    "why {F} --expected 90", "report {F} -o {T}/page.html", "export {F} -o {T}/logs --to lm-eval",
+    "runs curve {F}", "data right {F}",
+)  # fmt: skip
+COLUMNS = ("--columns", "id=Nummer,response=Antwort", "--id-base", "1", *SAMPLE)
+
+
+def numbered(path: Path, count: int) -> Path:
+    """Write answers with ids from 1: every third is wrong."""
+    problems = enumerate(load_dataset("sample").problems[:count], start=1)
+    return jsonl(path, (
+        {"Nummer": n, "Antwort": f"#### {each.gold if n % 3 else 'unknown'}"}
+        for n, each in problems))  # fmt: skip
+
+
+@pytest.mark.parametrize("words", READERS)
+def test_a_verb_reads_named_columns(gradeschool: Command, tmp_path: Path, words: str) -> None:
+    files = {name: numbered(tmp_path / f"{name}.jsonl", 48) for name in "FG"}
+    scorer = () if words.startswith("data") else ("--scorer", "openai/2021")
+    result = gradeschool(*words.format(**files, T=tmp_path).split(), *scorer, *COLUMNS)
+    assert result.status in (0, 1), result.err
+    assert "cannot be used" not in result.err
+    again = words.format(**files, T=tmp_path / "again").split()
+    said = gradeschool.refused(*again, *scorer, "--columns", "response=Reply", *SAMPLE)
+    assert "--columns names 'Reply'" in said
+
+
+@pytest.mark.slow
+def test_the_tiny_verifier_reads_them_too(gradeschool: Command, tmp_path: Path) -> None:
+    skip_without(("torch", "transformers", "gguf"), "the shipped verifier")
+    file, output = numbered(tmp_path / "a.jsonl", 3), tmp_path / "scores.jsonl"
+    gradeschool.done("verifier", "score", file, "--verifier", "tiny", "-o", output, *COLUMNS)
+    assert len(output.read_text("utf-8").splitlines()) == 3

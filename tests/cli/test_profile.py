@@ -66,9 +66,6 @@ def test_a_run_that_stopped_has_no_profile(gradeschool: Command, tmp_path: Path)
     assert not page.exists()
 
 
-# Its lines, sentence and figure
-
-
 Write = Callable[[str, Sequence[bool], Sequence[Mapping[str, str]]], Path]
 
 

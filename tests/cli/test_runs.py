@@ -104,9 +104,6 @@ def test_samples_are_topped_up_and_voted_on(gradeschool: Command, tmp_path: Path
     assert "problems" in gradeschool("runs", "curve", folder).out
 
 
-# What is printed
-
-
 def test_nothing_judged_is_nothing_claimed(gradeschool: Command, tmp_path: Path) -> None:
     problems = tmp_path / "problems.jsonl"
     problems.write_text('{"question": "What is 3 + 0?", "answer": "#### 3"}\n')

@@ -204,9 +204,6 @@ JSONL = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
 COLUMNS = "question=problem,gold=expected_answer"
 
 
-# Columns
-
-
 def test_own_columns_are_part_of_the_name(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_bytes(JSONL)
@@ -233,9 +230,6 @@ def test_eval_and_score_read_own_columns(gradeschool: Command, tmp_path: Path) -
     assert gradeschool("score", run, "--json").json()["runs"][0]["n"] == 3
     bad = gradeschool("eval", "-m", "tiny", "-d", path, "--columns", "question=frage,gold=problem")
     assert (bad.status, "has no question" in bad.err) == (2, True)
-
-
-# URLs
 
 
 def test_a_url_is_fetched_once_and_its_digest_kept(origin: Origin) -> None:
@@ -266,9 +260,6 @@ def test_large_and_unencrypted_are_refused(origin: Origin, monkeypatch: pytest.M
         load_dataset(f"{origin.url}/data/own.jsonl")
     with pytest.raises(InputError, match="is not encrypted; give its https:// address"):
         load_dataset("http://example.org/own.jsonl")
-
-
-# The hub
 
 
 @pytest.mark.parametrize(

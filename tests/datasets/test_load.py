@@ -10,19 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool import Problem, load_dataset, load_gsm8k, parse_gsm8k_answer
+from gradeschool import Problem, load_dataset, load_gsm8k
 from gradeschool.datasets import load
 from gradeschool.datasets.load import ALIASES, SOURCES, config_shots
-from gradeschool.errors import DataError, InputError, UnknownNameError
+from gradeschool.errors import DataError, InputError
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 
 BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
 SAMPLE = Path(load.__file__).parent / "sample"
 # Nobody has published the digest of these files: that of the first fetch is recorded.
 DIGEST_UNKNOWN = {"gsm-symbolic:p1"}
-
-
-# Sources and digests
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -61,17 +58,6 @@ def test_an_alias_is_another_name_of_the_same_dataset(data: Path) -> None:
             assert load_dataset(alias) is load_dataset(name)
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [("gms8k", "gsm8k"), ("gsm8k:tset", "gsm8k:test"), ("gsm9k", "gsm8k"), ("", "data list")],
-)
-def test_an_unknown_name_is_refused_with_what_may_be_meant(name: str, hint: str) -> None:
-    with pytest.raises(UnknownNameError, match=hint):
-        load_dataset(name)
-    with pytest.raises(UnknownNameError, match=hint):
-        load.source_named(name)
-
-
 def test_the_wei_exemplars_are_the_same_from_the_yaml_and_from_jsonl(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,8 +85,6 @@ def test_a_missing_data_folder_is_named(tmp_path: Path, monkeypatch: pytest.Monk
         load_gsm8k()
     assert len(load_dataset("sample")) == 48  # shipped: needs no folder
 
-
-# Local files
 
 ROWS: list[dict[str, object]] = [
     {"question": "5 * 2?", "answer": "5 * 2 = 10\n#### 10"},
@@ -147,7 +131,6 @@ def test_columns_have_the_usual_names(question: str, answer: str, tmp_path: Path
 GOOD = b'{"question": "1 + 1?", "answer": "2"}\n'
 BAD_ROWS = {
     "no JSON": (b"{oops\n", r"row 3 of .* is not valid JSON \(.*column 2\)"),
-    "a list": (b"[1]\n", "row 3 of .* is a JSON list, not an object"),
     "invalid UTF-8": (b'{"question": "\xff"}\n', r"row 3 of .* not valid UTF-8 \(byte 14"),
     "no question": (b'{"answer": "2"}\n', "row 3 of .* has no question .*'answer'"),
     "no answer": (b'{"question": "?"}\n', "row 3 of .* has no answer .*'question'"),
@@ -157,8 +140,6 @@ BAD_ROWS = {
     "true": (b'{"question": "?", "answer": true}\n', "row 3 of .* has no answer"),
     "not a number": (b'{"question": "?", "answer": NaN}\n', "row 3 of .* has no answer"),
     "no gold": (b'{"question": "?", "answer": "2 ####"}\n', "row 3 of .* the gold .* is empty"),
-    "too many digits": (b'{"answer": ' + b"9" * 5_000 + b"}\n", "row 3 of .* too many digits"),
-    "too deep": (b"[" * 100_000 + b"\n", "row 3 of .* nested too deeply"),
     "an id twice": (b'{"question": "?", "answer": "2", "id": 0}\n', "uses the id '0' twice"),
 }
 
@@ -194,19 +175,6 @@ def test_a_file_that_cannot_be_used_is_refused_by_name(
     assert name in str(caught.value)
     with pytest.raises(InputError, match="is a folder; give the path of a file"):
         load_dataset(str(tmp_path))
-
-
-# What the package ships
-
-
-def test_the_parser_reads_the_shipped_completions_as_intended() -> None:
-    """234 of 240: four that are cut before any answer, one in words, one with a later aside."""
-    lines = (SAMPLE / "completions.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    assert len({(row["model"], row["index"]) for row in rows}) == len(rows) == 5 * 48
-    missed = [row for row in rows if parse_gsm8k_answer(str(row["completion"])) != row["intended"]]
-    assert len(missed) == 6
-    assert sum(row["intended"] is None for row in missed) == 4
 
 
 # The examples of an OpenCompass configuration: literals are read, nothing is run.

@@ -125,9 +125,6 @@ def test_openai_example_solutions_are_a_run_for_each_system(tmp_path: Path) -> N
     ]
 
 
-# lm-eval
-
-
 def lm_eval_rows(
     resps: Sequence[object], filters: Sequence[str] = ("strict", "flexible")
 ) -> list[Row]:
@@ -171,9 +168,6 @@ def test_rows_of_other_filters_and_responses_are_refused(tmp_path: Path, suffix:
         path.write_text(json.dumps(rows))
     with pytest.raises(InputError, match=r"2 rows of .* such as 'score-first'.* own file"):
         read_samples(path)
-
-
-# inspect
 
 
 def inspect_sample(number: int, epoch: int = 1, **fields: object) -> Row:

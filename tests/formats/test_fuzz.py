@@ -334,9 +334,6 @@ def test_values_of_cells_are_read_or_not(value: Any) -> None:
     assert not isinstance(value, dict) or is_lm_eval(value) in (True, False)
 
 
-# Bounds
-
-
 def bombs(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield files that are enormous once they are read, with the words of their refusal."""
     good = b"".join(b'{"index": %d, "completion": "#### 1"}\n' % n for n in range(50))

@@ -7,7 +7,7 @@ import importlib
 import inspect
 import json
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from tests.support.files import jsonl
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 CHAT = "recorded/sample#handwritten/chat"
+AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
 def test_a_named_model_is_evaluated_as_on_the_command_line() -> None:
@@ -210,9 +211,6 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(message: str) -> None:
     assert len(str(caught.value)) < 400
 
 
-# The notebook
-
-
 @pytest.mark.slow
 def test_the_notebook_runs_in_a_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells run in order, as a kernel runs them: awaited, in a loop, in one namespace."""
@@ -235,24 +233,16 @@ async def results_of(cells: list[str]) -> list[str]:
     shown = []
     for cell in cells:
         tree = ast.parse(cell)
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-        await run(compile(tree, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), namespace)
-        if isinstance(last, ast.Expr):
-            expression = ast.Expression(last.value)
-            value = await run(
-                compile(expression, "cell", "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), namespace
-            )
+        if isinstance(last := tree.body[-1], ast.Expr):
+            tree.body[-1] = ast.Assign([ast.Name("shown", ast.Store())], last.value)
+        code = compile(ast.fix_missing_locations(tree), "cell", "exec", AWAIT)
+        if inspect.iscoroutine(running := eval(code, namespace)):
+            await running
+        if "shown" in namespace:
+            value = namespace.pop("shown")
             html = getattr(value, "_repr_html_", None)
             shown.append(html() if html else repr(value))
     return shown
-
-
-async def run(code: Any, namespace: dict[str, Any]) -> Any:
-    result = eval(code, namespace)
-    if inspect.iscoroutine(result):
-        coroutine: Coroutine[Any, Any, Any] = result
-        return await coroutine
-    return result
 
 
 def test_an_interrupted_evaluation_gives_no_scores(tmp_path: Path) -> None:
@@ -268,9 +258,6 @@ def test_an_interrupted_evaluation_gives_no_scores(tmp_path: Path) -> None:
         gradeschool.evaluate(model, dataset="sample", connections=1, output=tmp_path / "run")
     rows = (tmp_path / "run" / "completions.jsonl").read_text().splitlines()
     assert 2 <= len(rows) == len(calls) < 48
-
-
-# Functions as models
 
 
 def test_a_function_gets_the_text_of_a_completion_protocol() -> None:
@@ -310,9 +297,6 @@ def test_an_own_protocol_object_is_evaluated_and_recorded(tmp_path: Path) -> Non
     assert seen[0][0] == {"role": "system", "content": "Think."}
     fields = json.loads((tmp_path / "run" / "run.json").read_text())["protocol"]
     assert (fields["base"], fields["changes"]) == ("zero-shot/chat", {"system": "Think."})
-
-
-# Scores of texts
 
 
 TEXTS = ["so\n#### 18", "ANSWER: 711", "no idea"]
@@ -374,9 +358,6 @@ def test_compare_takes_results_and_paths() -> None:
     assert (comparison.n, comparison.run) == (48, "handwritten/cot")
     with pytest.raises(InputError, match="give another"):
         gradeschool.compare(first)
-
-
-# The pytest plugin
 
 
 def test_assert_accuracy_returns_the_scores(assert_accuracy: Callable[..., Scores]) -> None:

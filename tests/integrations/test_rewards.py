@@ -30,9 +30,6 @@ def chat(content: object) -> list[dict[str, object]]:
     return [{"role": "user", "content": "#### 5"}, {"role": "assistant", "content": content}]
 
 
-# The reward itself
-
-
 @pytest.mark.parametrize(
     ("completion", "gold", "value", "outcome"),
     [

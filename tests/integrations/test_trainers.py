@@ -122,9 +122,6 @@ def test_openrlhf_gets_tensors() -> None:
     assert results["extra_logs"]["answered"].tolist() == [1.0, 1.0, 0.0]
 
 
-# verifiers
-
-
 @pytest.mark.usefixtures("data")
 def test_the_rows_of_gsm8k_olmes_are_our_prompts() -> None:
     first = rows("sample", system_prompt="Be brief.")[0]

@@ -164,9 +164,6 @@ def test_a_server_that_ignores_the_prefix_stops_a_run(tmp_path: Path, gradeschoo
     assert not (folder / "completions.jsonl").stat().st_size
 
 
-# The command, and its exit status
-
-
 @pytest.mark.parametrize("protocol", ["olmes/gsm8k-tulu", "lm-eval/gsm8k"])
 def test_the_real_server(gradeschool: Command, llama_url: str, protocol: str) -> None:
     result = gradeschool.done("doctor", llama_url, "-p", protocol, "--json")

@@ -77,29 +77,19 @@ def test_a_scorer_that_fails_on_texts_gives_bounds(tmp_path: Path) -> None:
     assert "2 errors here: the scorer itself fails" in viewer.report(["some"])
 
 
-def damage_manifest(run: Path) -> None:
-    (run / "run.json").write_text("{")
-
-
-def damage_settings(run: Path) -> None:
-    (run / "run.json").write_text('{"protocol": 5, "dataset": [], "decoding": "x", "engine": 1}')
-
-
-def damage_rows(run: Path) -> None:
-    (run / "completions.jsonl").write_bytes(b"\xff\xfe not JSON\n" * 3)
-
-
-def replace_rows_by_a_folder(run: Path) -> None:
-    (run / "completions.jsonl").unlink()
-    (run / "completions.jsonl").mkdir()
-
-
 @pytest.mark.parametrize(
-    "damage", [damage_manifest, damage_settings, damage_rows, replace_rows_by_a_folder]
+    ("file", "content"),
+    [
+        ("run.json", b"{"),
+        ("run.json", b'{"protocol": 5, "dataset": [], "decoding": "x", "engine": 1}'),
+        ("completions.jsonl", b"\xff\xfe not JSON\n" * 3),
+        ("completions.jsonl", None),  # a folder
+    ],
 )
-def test_one_damaged_run_does_not_hide_the_others(run: Path, damage: object) -> None:
-    assert callable(damage)
-    damage(shutil.copytree(run, run.parent / "damaged"))
+def test_a_damaged_run_hides_no_other(run: Path, file: str, content: bytes | None) -> None:
+    path = shutil.copytree(run, run.parent / "damaged") / file
+    path.unlink()
+    path.mkdir() if content is None else path.write_bytes(content)
     viewer = RunViewer(run.parent)
     rows = {row["name"]: row for row in viewer.rows()}
     assert f"{100 * rows['chat']['accuracy']:.2f} %" == accuracy(run)

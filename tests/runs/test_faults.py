@@ -167,8 +167,6 @@ def test_retries_of_a_run_have_a_budget(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(server.requests) == 40 + 3 + 20  # a try for each, and the budget: 3 + 40 / 2
 
 
-# Secrets
-
 LEAKS: Mapping[str, Behaviour] = {
     "in an error": bad.status(400, "your key is {authorization}"),
     "in a refusal": bad.status(401, "wrong key: {authorization}"),
@@ -223,9 +221,6 @@ def test_the_environments_proxy_is_used(tmp_path: Path, monkeypatch: pytest.Monk
             InputError, match=r"HTTP_PROXY .* is not a usable http:// or https:// URL"
         ):
             evaluate_at("http://192.0.2.7/v1", tmp_path / "other", problems=3)
-
-
-# Options of the model, and what the terminal cannot take
 
 
 def test_options_are_shown_and_headers_secret(tmp_path: Path, gradeschool: Command) -> None:
@@ -284,9 +279,6 @@ def test_empty_answers_are_said_with_what_mends_them(tmp_path: Path, gradeschool
     assert "give --thinking off" in ended.err
     shown = gradeschool("why", folder, "--expected", 90).out
     assert "all text is in the reasoning field" in shown and "--thinking off" in shown
-
-
-# At random
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -88,9 +88,6 @@ def test_a_text_with_the_other_gold_suspects_the_label(gsm8k_test: Sequence[Prob
     }
 
 
-# The commands
-
-
 @pytest.fixture
 def run_of_four(tmp_path: Path) -> Path:
     """Golds of the sample problems 0, 29 and 2 are 600, 13 and 0."""
@@ -137,9 +134,6 @@ def test_forms_stand_beside_the_accuracy(gradeschool: Command, run_of_four: Path
     assert "four, 4 completions, 25.0 % empty, 25.0 % truncated" in result.out
     [run] = gradeschool("score", run_of_four, *SAMPLE, "--scorer", READER, "--json").json()["runs"]
     assert run["forms"] == {"n": 4, "empty": 1, "truncated": 1, "run_on": 0, "thinking": 0}
-
-
-# Labels
 
 
 def test_scores_under_platinum_are_those_of_its_own_problems(

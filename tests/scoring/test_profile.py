@@ -158,8 +158,6 @@ def test_a_model_that_memorised_the_test_set_is_called_so(seeds: int, instances:
     assert called[0.0] <= 3
 
 
-# What misses consist of
-
 QUESTION = "Ann is 37 years old. She buys 4 pens at $3 and gives two away. What did she pay?"
 SOLUTION = "The pens cost 4*3=$<<4*3=12>>12.\n#### 12"
 

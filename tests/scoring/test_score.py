@@ -197,9 +197,6 @@ def test_a_thousand_faults_are_told_in_six_lines() -> None:
     assert notes[-1] == "... and 995 more rows of this kind (cannot be used)"
 
 
-# Figures
-
-
 RIGHT, WRONG, SILENT, ERROR = Outcome.CORRECT, Outcome.WRONG, Outcome.NO_ANSWER, Outcome.ERROR
 
 
@@ -307,9 +304,6 @@ def test_files_of_own_golds_and_equal_ids(gradeschool: Command, tmp_path: Path, 
     assert [run["scorers"]["openai/2021"]["correct"] for run in runs] == [12, 0]
 
 
-# The table of verdicts
-
-
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
 def test_a_table_has_every_verdict(
     gradeschool: Command, real: Path, tmp_path: Path, ending: str
@@ -361,9 +355,6 @@ def test_a_table_that_cannot_be_written(
     assert not list(tmp_path.glob("t.*"))
 
 
-# Scorers
-
-
 def test_choosing_scorers() -> None:
     """By default all of the dataset that call no library; a name twice is one scorer."""
     usual = choose_scorers([])
@@ -378,9 +369,6 @@ def test_choosing_scorers() -> None:
     assert [scorer.name for scorer in choose_scorers(["openai/2021"] * 2)] == ["openai/2021"]
     with pytest.raises(UnknownNameError, match="'openai/2022'; did you mean openai/2021"):
         choose_scorers(["openai/2022"])
-
-
-# The figures of the sources
 
 
 @pytest.mark.slow

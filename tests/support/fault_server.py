@@ -275,6 +275,22 @@ class Fault(NamedTuple):
 
 
 RETRIED, FAILED, STOPPED, ANSWERED = Effect
+BAD_RESPONSES: Mapping[str, Behaviour] = {
+    "body that is not gzip": body(b"\x1f\x8b\x08garbage"),
+    "200 with HTML": body(b"<html>busy</html>", "text/html"),
+    "200 with half a JSON object": body(b'{"choices": [{"message": {"cont'),
+    "200 with nothing": body(b""),
+    "200 with a stream of events": body(b'data: {"choices": []}\n\n', "text/event-stream"),
+    "200 with bytes that are not UTF-8": body(b'{"choices": [{"message": {"content": "\xff"}}]}'),
+    "200 with JSON nested 50,000 deep": body(b'{"choices": ' + b"[" * 50_000),
+    "no choices": changed(lambda body: body.update(choices=[])),
+    "choices that are null": changed(lambda body: body.update(choices=None)),
+    "empty choice": changed(lambda body: body.update(choices=[{}])),
+    "message that is null": choice_with(message=None, text=None),
+    "content that is a number": content(18),
+    "content that is an object": content({"text": "18"}),
+    "content that is null": content(None),
+}
 FAULTS: Mapping[str, Fault] = {
     # The transport
     "connection reset": Fault(reset, RETRIED, "connection lost"),
@@ -282,7 +298,6 @@ FAULTS: Mapping[str, Fault] = {
     "reply broken off before its body": Fault(broken_off(0), RETRIED, "connection lost"),
     "no reply": Fault(hang, RETRIED, "timeout"),
     "reply a byte at a time": Fault(drip, RETRIED, "timeout"),
-    "body that is not gzip": Fault(body(b"\x1f\x8b\x08garbage"), RETRIED, "bad response"),
     "reply of many megabytes": Fault(huge(2**17), FAILED, "reply too large"),
     "gzip bomb": Fault(huge(2**24, squeezed=True), FAILED, "reply too large"),
     "reply sent twice": Fault(duplicated(0), ANSWERED),
@@ -305,42 +320,13 @@ FAULTS: Mapping[str, Fault] = {
     "HTTP 403": Fault(status(403), STOPPED, "refuses the API key"),
     "HTTP 404": Fault(status(404, "no model"), STOPPED, "check the address and model name"),
     "HTTP 429, no credit left": Fault(status(429, "insufficient_quota"), STOPPED, "no credit left"),
-    "HTTP 307": Fault(
-        status(307, Location="http://evil.example/v1"), STOPPED, "http://evil.example/v1"
-    ),
-    # A 200 that is not a reply
-    "200 with HTML": Fault(body(b"<html>busy</html>", "text/html"), RETRIED, "bad response"),
-    "200 with half a JSON object": Fault(
-        body(b'{"choices": [{"message": {"cont'), RETRIED, "bad response"
-    ),
-    "200 with nothing": Fault(body(b""), RETRIED, "bad response"),
-    "200 with a stream of events": Fault(
-        body(b'data: {"choices": []}\n\n', "text/event-stream"), RETRIED, "bad response"
-    ),
-    "200 with bytes that are not UTF-8": Fault(
-        body(b'{"choices": [{"text": "\xff", "message": {"content": "\xff"}}]}'),
-        RETRIED,
-        "bad response",
-    ),
-    "200 with JSON nested 50,000 deep": Fault(
-        body(b'{"choices": ' + b"[" * 50_000), RETRIED, "bad response"
-    ),
-    "200 with an error": Fault(
-        body(b'{"error": {"message": "overloaded"}}'), RETRIED, "server error"
-    ),
+    "HTTP 307": Fault(status(307, Location="http://evil.example/"), STOPPED, "http://evil.example"),
+    # A 200 that is not a reply, or whose choice is not an answer
+    **{name: Fault(each, RETRIED, "bad response") for name, each in BAD_RESPONSES.items()},
+    "200 with an error": Fault(body(b'{"error": {"message": "x"}}'), RETRIED, "server error"),
     "200 with an error as the text": Fault(
         content("Error: rate limit 429"), RETRIED, "server error"
     ),
-    "no choices": Fault(changed(lambda body: body.update(choices=[])), RETRIED, "bad response"),
-    "choices that are null": Fault(
-        changed(lambda body: body.update(choices=None)), RETRIED, "bad response"
-    ),
-    # A choice that is not an answer
-    "empty choice": Fault(changed(lambda body: body.update(choices=[{}])), RETRIED, "bad response"),
-    "message that is null": Fault(choice_with(message=None, text=None), RETRIED, "bad response"),
-    "content that is a number": Fault(content(18), RETRIED, "bad response"),
-    "content that is an object": Fault(content({"text": "18"}), RETRIED, "bad response"),
-    "content that is null": Fault(content(None), RETRIED, "bad response"),
     "empty content, no tokens": Fault(
         content("", usage={"completion_tokens": 0}), RETRIED, "empty reply"
     ),
@@ -355,9 +341,7 @@ FAULTS: Mapping[str, Fault] = {
     "the same id always": Fault(changed(lambda body: body.update(id="x")), ANSWERED),
     "usage of thousands of digits": Fault(raw_number("completion_tokens", "9" * 5000), ANSWERED),
     "usage over 2^31": Fault(raw_number("completion_tokens", "9" * 12), ANSWERED),
-    "another model's name": Fault(
-        changed(lambda body: body.update(model="another-model")), ANSWERED
-    ),
+    "another model's name": Fault(changed(lambda body: body.update(model="another")), ANSWERED),
     "further choices": Fault(
         changed(lambda body: body["choices"].append({**body["choices"][0], "index": 1})), ANSWERED
     ),

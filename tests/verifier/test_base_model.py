@@ -35,9 +35,6 @@ def tokenizer() -> Any:
     return tokenizer_of(sums(20))
 
 
-# New models
-
-
 def test_a_new_model_depends_on_its_seed_alone(tokenizer: Any) -> None:
     torch.manual_seed(5)
     drawn = torch.rand(1)
@@ -53,9 +50,6 @@ def test_an_unknown_size_is_refused_with_those_nearest_to_it() -> None:
         identify_model("new:3M")
 
 
-# Tokenizers
-
-
 @given(text=st.text(max_size=40))
 def test_any_text_is_encoded_and_decoded_exactly(tokenizer: Any, text: str) -> None:
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
@@ -66,9 +60,6 @@ def test_a_vocabulary_without_room_for_every_byte_is_refused() -> None:
     assert len(build_tokenizer(["eggs"], vocabulary=least)) == least
     with pytest.raises(InputError, match=f"give {least} at least"):
         build_tokenizer(["eggs"], vocabulary=least - 1)
-
-
-# Folders
 
 
 def test_a_saved_folder_is_loaded_as_it_was(tokenizer: Any, tmp_path: Path) -> None:
@@ -101,9 +92,6 @@ def test_a_folder_whose_files_cannot_be_used_is_refused(tokenizer: Any, tmp_path
         part.save_pretrained(tmp_path / "endless")
     with pytest.raises(InputError, match="has no end token"):
         load_folder(tmp_path / "endless")
-
-
-# Dropout
 
 
 @pytest.mark.parametrize("kind", ["llama", "qwen3", "gemma", "phi3", "gpt2", "gpt_neox"])

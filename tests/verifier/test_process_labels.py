@@ -127,9 +127,6 @@ def test_a_hostile_solution_is_read_in_time() -> None:
     assert label_steps("(" * 150 + "\n#### 1", APPLES).first_wrong is not None
 
 
-# In the forms of others
-
-
 def test_rows_end_with_the_first_wrong_step() -> None:
     labels = label_steps(solution("3*4", "12+6", "18-5", answer=13), APPLES)
     row = {"question": APPLES.question, "steps": labels.steps, "first_wrong": labels.first_wrong}

@@ -4,10 +4,12 @@ import itertools
 import re
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from scipy import stats
 
 from gradeschool.errors import InputError
@@ -18,6 +20,8 @@ from gradeschool.formats.own_run import (
     choose_scores,
     read_scores,
 )
+from gradeschool.formats.values import ReadOptions
+from gradeschool.reports.verifiers import print_ranking
 from gradeschool.scoring.at_k import Ballot, pass_at_k, vote
 from gradeschool.verifier.rank import (
     Option,
@@ -29,6 +33,7 @@ from gradeschool.verifier.rank import (
     pick,
     rank,
 )
+from tests.support.command import Command
 
 # An answer's rightness follows from the answer; few scores, so that there are ties.
 ANSWERS = {"18": True, "19": False, "20": False, None: False}
@@ -133,9 +138,6 @@ def test_the_break_even_auc_is_where_best_of_n_equals_the_majority() -> None:
     assert gain == pytest.approx(0, abs=0.06)
 
 
-# A whole ranking
-
-
 def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
     """Problems of which the verifier knows something."""
     source = Random(seed)
@@ -180,9 +182,6 @@ def test_the_conclusion_says_what_to_select_by() -> None:
     assert "Use the majority vote: no choice" in rank(blind, has_logprob=False)["conclusion"]
 
 
-# The file of scores
-
-
 def test_a_file_of_scores_is_read_by_verifier(tmp_path: Path) -> None:
     """Whatever is torn, and for a name that is the beginning of a reduction's."""
     path = tmp_path / SCORES_FILE
@@ -202,3 +201,68 @@ def test_a_file_of_scores_is_read_by_verifier(tmp_path: Path) -> None:
     append_scores(path, [ScoreRow("a", "v@1:product", 0.75)])
     assert choose_scores(path, "v@1")[1]["a"].score == 0.25
     assert choose_scores(path, "v@1:product")[1]["a"].score == 0.75
+
+
+def ranking() -> dict[str, Any]:
+    """Of four completions the last is right; the verifier knows it in half of the problems."""
+    cases = []
+    for number in range(12):
+        is_known = number % 2 == 0
+        options = [
+            Option(str(index if index == 3 else 0), index == 3, (index == 3) == is_known, -index)
+            for index in range(4)
+        ]
+        cases.append(RankedProblem(str(number), options, 4))
+    return rank(cases, has_logprob=True, voters=3)
+
+
+def row_of(text: str, name: str) -> list[str]:
+    """The cells of the first row with this name."""
+    line = next(line for line in text.splitlines() if line.strip().startswith(name))
+    return line.replace(" %", "").split()
+
+
+def test_a_ranking_is_shown_by_strategy_and_completions() -> None:
+    console = Console(width=240, record=True)
+    print_ranking(ranking(), {"greedy\x07": {"0": (1, 4), "1": (1, 4)}}, console)
+    text = console.export_text()
+    assert text.startswith("AUC within problems 0.50; to equal the majority vote")
+    assert "12 problems, 48 completions (up to 4 a problem)" in text
+    assert "\x1b" not in text and "\x07" not in text
+    assert row_of(text, "baseline greedy\\x07")[2] == "25.00"
+    best = row_of(text, "N ")[2:].index("best")
+    assert row_of(text, "4 ")[2:][best] == "50.0"
+
+
+@pytest.mark.official
+def test_rank_reads_published_solutions(data: Path, gradeschool: Command, tmp_path: Path) -> None:
+    """6B verification has 515 of 1,319 right, 6B fine-tuning 286 (shared specification)."""
+    from gradeschool.scoring.candidates import read_candidates
+
+    source = data / "completions" / "openai_example.jsonl"
+    by_run = {
+        candidate.run: candidate
+        for candidate in read_candidates(str(source), ReadOptions(), lambda _: None)
+    }
+    picks, baseline = by_run["6b_verification"], by_run["6b_finetuning"]
+    scores = tmp_path / "scores.jsonl"
+    append_scores(
+        scores,
+        [
+            ScoreRow(candidate.key, "published", 0.5)
+            for problem in picks.answered
+            for candidate in problem.candidates
+        ],
+    )
+    ended = gradeschool.done("verifier", "rank", f"{source}#6b_verification", "--verifier", scores,
+                        "--baseline", f"{source}#6b_finetuning", "--json")  # fmt: skip
+    report = ended.json()
+    right = sum(candidate.right for problem in picks.answered for candidate in problem.candidates)
+    before = sum(
+        candidate.right for problem in baseline.answered for candidate in problem.candidates
+    )
+    assert (right, before) == (515, 286)
+    assert report["strategies"]["best"]["accuracy"] == pytest.approx(515 / 1319)
+    over = report["strategies"]["best"]["over"]["6b_finetuning"]
+    assert over["difference"] == pytest.approx((515 - 286) / 1319)
+    assert over["ci95"][0] > 0.14

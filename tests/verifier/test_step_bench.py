@@ -49,9 +49,6 @@ ROWS = [
 ]
 
 
-# The metric
-
-
 def test_f1_of_a_case_worked_out_by_hand() -> None:
     # Erroneous: 0 found, 1 found, 2 missed by one, 1 without a prediction: 2 of 4. Correct: 1 of 2.
     result = bench(ROWS, Predictions("hand", [0, 1, 1, None, NO_ERROR, 0]), resamples=200)
@@ -70,9 +67,6 @@ def test_f1_is_the_harmonic_mean_and_trivial_answers_have_none() -> None:
         found = bench(ROWS, Predictions("", [first] * 6), resamples=10)
         assert (found["error_accuracy"], found["correct_accuracy"]) == accuracies
         assert found["f1"] == 0.0
-
-
-# Thresholds
 
 
 def test_the_best_threshold_is_that_of_all_that_matter() -> None:
@@ -110,9 +104,6 @@ def test_steps_behind_the_first_wrong_one_have_no_label() -> None:
     rows = [row(1), row(NO_ERROR, 2)]
     result = bench(rows, predict("", rows, [[0.9, 0.1, 0.01], [0.9, 0.85]], 0.5), resamples=5)
     assert result["auc"] == 1.0
-
-
-# Scores of steps
 
 
 class Letters:
@@ -170,9 +161,6 @@ def test_critiques_vote_as_upstream_counts_them() -> None:
     assert majority(["nothing"]) is majority([]) is None
 
 
-# Files
-
-
 def written(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return path
@@ -214,9 +202,6 @@ def test_other_parts_and_prmbench_are_read_from_files(tmp_path: Path) -> None:
         load_solutions(str(written(tmp_path / "x.jsonl", [{"text": "a"}])), None)
     with pytest.raises(InputError, match="there are no labelled solutions in 'mathbench'"):
         load_solutions("mathbench", None)
-
-
-# The command
 
 
 def test_critics_are_measured_and_refused_in_words(

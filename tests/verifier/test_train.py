@@ -1,4 +1,4 @@
-"""Trainings through the commands: resumed, early stopped, with adapters, refused."""
+"""Samples and trainings through the commands: resumed, early stopped, with adapters, refused."""
 
 import json
 import shutil
@@ -18,6 +18,7 @@ from tests.support.command import Command
 from tests.support.trainees import sums, tokenizer_of, trainee, write_problems
 
 pytestmark = pytest.mark.slow
+SAMPLED = 6  # problems
 SMALL = ("--optimizer", "muon", "--lr", "5e-3", "--batch", "8", "--quiet")
 
 
@@ -201,3 +202,46 @@ def test_two_processes_by_accelerate_learn_as_one(folder: Path, tmp_path: Path) 
         final.append(losses(tmp_path / f"v{count}")[-1])
     assert final[0]["update"] == final[1]["update"]
     assert final[1]["verification"] == pytest.approx(final[0]["verification"], abs=0.15)
+
+
+def sample_words(folder: Path, output: Path, samples: int) -> list[object]:
+    model, problems = f"transformers/{folder / 'generator'}", folder / "sums.jsonl"
+    return ["verifier", "sample", "-m", model, "-d", problems, "-n", SAMPLED, "-k", samples,
+            "--max-tokens", 12, "-o", output, "--quiet"]  # fmt: skip
+
+
+def rows_of(output: Path) -> dict[str, dict[str, Any]]:
+    lines = (output / "completions.jsonl").read_bytes().splitlines()
+    rows = {row["key"]: row for row in map(json.loads, lines)}
+    for row in rows.values():
+        row.pop("latency", None)  # another session takes another time
+    return rows
+
+
+def test_a_killed_sampling_goes_on(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
+    output = tmp_path / "run"
+    gradeschool.done(*sample_words(folder, output, 3))
+    first = rows_of(output)
+    assert len(first) == 3 * SAMPLED
+    assert len({row["completion"] for row in first.values()}) > 2 * SAMPLED
+    lines = (output / "completions.jsonl").read_bytes().splitlines(keepends=True)
+    (output / "completions.jsonl").write_bytes(b"".join(lines[:7]) + lines[7][:30])
+    gradeschool.done(*sample_words(folder, output, 3))
+    assert rows_of(output) == first
+    gradeschool.done(*sample_words(folder, output, 5))
+    more = rows_of(output)
+    assert len(more) == 5 * SAMPLED
+    assert {key: more[key] for key in first} == first
+
+
+def test_samples_are_counted_and_scored(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
+    output = tmp_path / "run"
+    ended = gradeschool.done(*sample_words(folder, output, 2), "--json")
+    summary = ended.json()
+    assert (summary["problems"], summary["completions"]) == (SAMPLED, 2 * SAMPLED)
+    assert 0 <= summary["right"] <= summary["completions"]
+    manifest = json.loads((output / "run.json").read_text())
+    assert manifest["decoding"]["temperature"] == 0.7
+    assert manifest["model"].endswith("with the calculator")
+    scored = gradeschool.done("score", output)
+    assert "openai/2021" in scored.out

@@ -59,9 +59,6 @@ def value(expression: str) -> Fraction:
     return of(ast.parse(expression, mode="eval").body)
 
 
-# The same everywhere
-
-
 def test_the_first_problems_are_the_same_on_every_machine() -> None:
     lines = [row(problem) for split in SPLITS for problem in fresh_problems(1, 30, split=split)]
     digest = hashlib.sha256("".join(lines).encode()).hexdigest()
@@ -72,9 +69,6 @@ def test_the_first_problems_are_the_same_on_every_machine() -> None:
 @given(st.integers(0, 10**12), st.sampled_from(SPLITS), st.integers(0, 6))
 def test_a_problem_does_not_depend_on_the_count(seed: int, split: str, count: int) -> None:
     assert fresh_problems(seed, 6, split=split)[:count] == fresh_problems(seed, count, split=split)
-
-
-# Right
 
 
 @pytest.mark.slow
@@ -113,9 +107,6 @@ def test_scorers_read_the_solution_as_its_gold(problems: Sequence[Problem], scor
     assert wrong == []
 
 
-# Splits
-
-
 def test_no_question_is_in_two_splits(by_split: dict[str, tuple[Problem, ...]]) -> None:
     for first, second in combinations(SPLITS, 2):
         assert not {p.question for p in by_split[first]} & {p.question for p in by_split[second]}
@@ -128,12 +119,6 @@ def test_held_out_structures_are_held_out(by_split: dict[str, tuple[Problem, ...
               for p in by_split[split]}  # fmt: skip
     assert len(held_out) > COUNT / 4
     assert not held_out & others
-
-
-# English
-
-
-# By name and as a file
 
 
 def test_a_dataset_by_name() -> None:
@@ -167,9 +152,6 @@ def test_every_family_alone(family: str) -> None:
         assert problem.meta["family"] == family
         assert problem.meta["kind"] == ("search" if family in SEARCH else "forward")
         assert 2 <= int(problem.meta["steps"]) <= 6
-
-
-# From the command line
 
 
 def test_generate_prints_rows(gradeschool: Command) -> None:
