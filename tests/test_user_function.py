@@ -48,11 +48,11 @@ def scores(
     [
         (scorers.by_solution, Call("pair", "solution")),
         (scorers.by_number, Call("pair", "number")),
-        (scorers.of_trl, Call("chats")),
+        (scorers.of_trl, Call("chats", name="answer")),
         (scorers.of_verl, Call("names")),
         (scorers.with_question, Call("names")),
         (scorers.of_openrlhf, Call("openrlhf")),
-        (scorers.that_logs, Call("batch")),
+        (scorers.that_logs, Call("batch", name="answer")),
         (scorers.later, Call("pair")),
         (scorers.Graders.by_end, Call("pair")),
         (scorers.noisy, Call("pair")),

@@ -58,12 +58,14 @@ class Call(NamedTuple):
     the gold; "names" f(data_source, solution_str, ground_truth, extra_info), as verl does; "batch"
     f(completions=[text], answer=[gold]) and "chats" with messages in place of the text, as TRL
     does. "openrlhf" f(queries, prompts, labels), where a query is prompt and text together.
-    gold: one of GOLD_FORMS. thread: call it in a second thread. several: give a batch two more
-    completions, with golds of their own.
+    gold: one of GOLD_FORMS. name: the keyword for the gold's list in a batch, "" for every name in
+    use. thread: call it in a second thread. several: give a batch two more completions, with golds
+    of their own.
     """
 
     way: str
     gold: str = "text"
+    name: str = ""
     thread: bool = False
     several: bool = False
 
@@ -394,8 +396,10 @@ def function_calls(function: Callable[..., Any]) -> list[Call]:
     kinds = {parameter.name: parameter.kind for parameter in signature.parameters.values()}
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     named = [name for name, kind in kinds.items() if kind not in variable]
+    name = ""
     if "completions" in named:
-        if not set(GOLD_NAMES) & set(named) and inspect.Parameter.VAR_KEYWORD not in kinds.values():
+        name = next((name for name in GOLD_NAMES if name in named), "")
+        if not name and inspect.Parameter.VAR_KEYWORD not in kinds.values():
             raise TypeError(f"takes no gold: {', '.join(named)}; name it one of {GOLD_NAMES}")
         ways = ["batch", "chats"]
     elif set(VERL) <= set(named):
@@ -416,7 +420,7 @@ def function_calls(function: Callable[..., Any]) -> list[Call]:
             given = "but the completion is given first and then the gold"
             raise TypeError(f"takes ({', '.join(named)}), {given}; {advice}")
         ways = ["pair"]
-    return [Call(way, form) for form in GOLD_FORMS for way in ways]
+    return [Call(way, form, name) for form in GOLD_FORMS for way in ways]
 
 
 def _arguments(
@@ -452,8 +456,7 @@ def _arguments(
     if call.way == "openrlhf":
         queries = [f"{question}{text}" for text, _ in rows]
         return [], dict(zip(OPENRLHF, (queries, [question] * len(rows), golds), strict=True))
-    names = [name for name in GOLD_NAMES if name in parameters][:1] or GOLD_NAMES
-    columns: dict[str, Any] = dict.fromkeys(names, golds)
+    columns: dict[str, Any] = dict.fromkeys([call.name] if call.name else GOLD_NAMES, golds)
     is_open = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
     if is_open or "prompts" in parameters:
         columns["prompts"] = [""] * len(rows)
