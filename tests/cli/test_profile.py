@@ -15,6 +15,7 @@ from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import Job, RunPlan, facts_of, recorded_plan
 from tests.support.command import Command
 from tests.support.fault_server import fault_server, status
+from tests.support.files import jsonl
 
 SHORT = ("-m", "tiny", "-d", "fresh:1", "-d", "fresh:1:test-numbers", "-n", "4",
          "--max-tokens", "60", "--quiet")  # fmt: skip
@@ -74,17 +75,12 @@ def write(tmp_path: Path, gradeschool: Command) -> Write:
     """Write a dataset of variations, and a run folder of it."""
 
     def run(name: str, corrects: Sequence[bool], metas: Sequence[Mapping[str, str]]) -> Path:
-        dataset, completions = tmp_path / f"{name}.jsonl", tmp_path / f"{name}-answers.jsonl"
-        rows = [
+        dataset = jsonl(tmp_path / f"{name}.jsonl", (
             {"question": f"What is {name} {index}?", "answer": str(7 * index), **meta}
-            for index, meta in enumerate(metas)
-        ]
-        dataset.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        answers = [
+            for index, meta in enumerate(metas)))  # fmt: skip
+        completions = jsonl(tmp_path / f"{name}-answers.jsonl", (
             {"index": index, "run": name, "completion": f"#### {7 * index if correct else -1}"}
-            for index, correct in enumerate(corrects)
-        ]
-        completions.write_text("".join(f"{json.dumps(row)}\n" for row in answers))
+            for index, correct in enumerate(corrects)))  # fmt: skip
         folder = tmp_path / name
         gradeschool.done("eval", "-m", f"recorded/{completions}", "-p", "zero-shot/chat",
                             "-d", dataset, "-o", folder, "--quiet")  # fmt: skip

@@ -13,6 +13,7 @@ from gradeschool.errors import InputError
 from gradeschool.protocols.registry import protocol_from
 from gradeschool.runs.job import recorded_protocol
 from tests.support.command import Command
+from tests.support.files import jsonl
 
 PROBLEMS = [Problem.from_row("0", "How many?", "1+1=2\n#### 2")]
 EXAMPLES = [{"question": f"Q{row}?", "answer": f"So {row}.\n#### {row}"} for row in range(3)]
@@ -25,7 +26,7 @@ NUMBER = 5
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "examples.jsonl").write_text("\n".join(map(json.dumps, EXAMPLES)))
+    jsonl(tmp_path / "examples.jsonl", EXAMPLES)
     (tmp_path / "mine.py").write_text(PYTHON)
     toml = 'base = "lm-eval/gsm8k-cot"\nshots = 3\nstop = ["Q:"]\n'
     (tmp_path / "mine.toml").write_text(toml)
@@ -249,11 +250,8 @@ MARKS = ("--thinking-marks", "<plan>,</plan>")
 def thoughts(tmp_path: Path) -> Path:
     rows = [{"completion": text, "gold": "2", "question": f"Q{row}?"}
             for row, text in enumerate(THOUGHTS)]  # fmt: skip
-    (tmp_path / "thoughts.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (tmp_path / "own.jsonl").write_text(
-        "\n".join(json.dumps({"question": row["question"], "answer": "2"}) for row in rows)
-    )
-    return tmp_path / "thoughts.jsonl"
+    jsonl(tmp_path / "own.jsonl", ({"question": row["question"], "answer": "2"} for row in rows))
+    return jsonl(tmp_path / "thoughts.jsonl", rows)
 
 
 def test_every_command_takes_own_marks(gradeschool: Command, thoughts: Path) -> None:

@@ -21,6 +21,8 @@ from gradeschool.scorer import Outcome
 from gradeschool.scoring.table import CORRECT, WRONG
 from tests.support.command import Command
 from tests.support.counting_proxy import counting_proxy, read_log
+from tests.support.fault_server import write_sums
+from tests.support.files import jsonl, stored_rows
 from tests.support.http_server import serve
 
 
@@ -28,26 +30,10 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "gradeschool", "eval", *arguments]
 
 
-def rows(folder: Path) -> list[dict[str, Any]]:
-    lines = (folder / "completions.jsonl").read_bytes().split(b"\n")
-    return [json.loads(line) for line in lines if line]
-
-
-def results(folder: Path) -> dict[str, Any]:
-    fields: dict[str, Any] = json.loads((folder / "results.json").read_text())
-    return fields
-
-
 @pytest.fixture
 def problems(tmp_path: Path) -> Path:
     """200 short problems in a local file."""
-    path = tmp_path / "problems.jsonl"
-    lines = [
-        json.dumps({"question": f"What is {n} + {n + 1}?", "answer": f"#### {2 * n + 1}"})
-        for n in range(200)
-    ]
-    path.write_text("\n".join(lines))
-    return path
+    return write_sums(tmp_path / "problems.jsonl", 200)
 
 
 def asked_of(log: Path) -> list[dict[str, Any]]:
@@ -70,8 +56,8 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
             "eval", "-m", url, "-p", protocol, "-n", 3, "-o", folder, "--max-tokens", 40
         )
     assert result.status == 0, result.err
-    assert len(rows(folder)) == 3
-    fields = results(folder)
+    assert len(stored_rows(folder)) == 3
+    fields = json.loads((folder / "results.json").read_text())
     assert fields["n"] == 3
     assert fields["completion_tokens"] > 0
     sent = asked_of(log)
@@ -89,12 +75,6 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
     )
 
 
-def rows_so_far(folder: Path) -> list[dict[str, Any]]:
-    """The whole lines of a file that is being written."""
-    whole = (folder / "completions.jsonl").read_bytes().rpartition(b"\n")[0]
-    return [json.loads(line) for line in whole.split(b"\n") if line]
-
-
 @pytest.mark.slow
 def test_ctrl_c_stores_what_is_in_flight(llama_url: str, problems: Path, tmp_path: Path) -> None:
     log, folder = tmp_path / "log", tmp_path / "run"
@@ -102,7 +82,7 @@ def test_ctrl_c_stores_what_is_in_flight(llama_url: str, problems: Path, tmp_pat
         arguments = ["-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
                      str(folder), "--connections", "4", "--max-tokens", "8"]  # fmt: skip
         first = subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True)
-        while not (folder / "completions.jsonl").exists() or len(rows_so_far(folder)) < 20:
+        while len(stored_rows(folder)) < 20:
             assert first.poll() is None
             time.sleep(0.005)
         first.send_signal(signal.SIGINT)
@@ -111,8 +91,8 @@ def test_ctrl_c_stores_what_is_in_flight(llama_url: str, problems: Path, tmp_pat
         assert "run the same command again to request them" in printed
         assert "Traceback" not in printed
         answered = len(read_log(log, "response"))
-        assert len(rows(folder)) == answered < 200
-        assert results(folder)["missing"] == 200 - answered
+        assert len(stored_rows(folder)) == answered < 200
+        assert json.loads((folder / "results.json").read_text())["missing"] == 200 - answered
         second = subprocess.run(command(*arguments), timeout=60)
     assert second.returncode == 0
     assert len(read_log(log, "request")) == 200
@@ -238,10 +218,8 @@ def recorded(folder: Path, texts: list[str]) -> tuple[object, ...]:
     """The words that evaluate recorded texts, each of a problem of its own."""
     rows = [{"question": f"Q{row}?", "answer": GOLD} for row in range(len(texts))]
     answers = [{"question": f"Q{row}?", "completion": text} for row, text in enumerate(texts)]
-    (folder / "own.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (folder / "texts.jsonl").write_text("\n".join(map(json.dumps, answers)))
-    model = f"recorded/{folder / 'texts.jsonl'}"
-    return "-m", model, "-d", folder / "own.jsonl", "-o", folder / "run"
+    model = f"recorded/{jsonl(folder / 'texts.jsonl', answers)}"
+    return "-m", model, "-d", jsonl(folder / "own.jsonl", rows), "-o", folder / "run"
 
 
 def test_a_judge_reads_only_what_no_rule_reads(gradeschool: Command, tmp_path: Path) -> None:

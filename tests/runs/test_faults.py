@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,6 +27,7 @@ from tests.support.fault_server import (
     fault_server,
     write_sums,
 )
+from tests.support.files import stored_rows
 
 PROBLEMS = 8
 VICTIM = "What is 3 +"
@@ -38,11 +38,6 @@ SECONDS = 0.4  # that a request may take
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(send, "FIRST_WAIT", 0.002)
     monkeypatch.setattr(endpoint, "LARGEST_REPLY", 2**16)
-
-
-def rows(folder: Path) -> list[dict[str, Any]]:
-    lines = (folder / "completions.jsonl").read_bytes().split(b"\n")
-    return [json.loads(line) for line in lines if line]
 
 
 def named(*effects: Effect) -> list[str]:
@@ -73,7 +68,7 @@ def test_a_fault_that_passes_costs_one_request_and_no_sample(name: str, tmp_path
     assert (ended.answered, ended.results["failed"], ended.fatal) == (PROBLEMS, 0, None)
     assert ended.score.scorers[0].accuracy == 1.0
     assert len(server.requests) == PROBLEMS + 1
-    assert len(rows(tmp_path / "run")) == PROBLEMS
+    assert len(stored_rows(tmp_path / "run")) == PROBLEMS
 
 
 @pytest.mark.parametrize(
@@ -96,7 +91,7 @@ def test_a_fault_that_lasts_fails_its_sample_alone(name: str, tmp_path: Path) ->
     assert ended.score.scorers[0].accuracy == 1.0  # of those that were answered
     assert sum(VICTIM in request.question for request in server.requests) == tries
     assert len(server.requests) == PROBLEMS - 1 + tries
-    (error,) = [row["error"] for row in rows(folder) if row["error"]]
+    (error,) = [row["error"] for row in stored_rows(folder) if row["error"]]
     assert error.startswith(f"{fault.cause}: ")
 
 
@@ -106,9 +101,9 @@ def test_every_answer_is_stored_for_its_own_problem(name: str, tmp_path: Path) -
     with fault_server(lambda _: FAULTS[name].behaviour) as server:
         ended = evaluate_at(server.url, folder, problems=40, connections=2)
     assert (ended.answered, ended.results["failed"], ended.fatal) == (40, 0, None)
-    stored = {row["problem_id"]: row["completion"] for row in rows(folder)}
+    stored = {row["problem_id"]: row["completion"] for row in stored_rows(folder)}
     assert stored == {str(n): f"The sum is {n}.\n#### {n}" for n in range(40)}
-    assert len(rows(folder)) == 40
+    assert len(stored_rows(folder)) == 40
 
 
 @pytest.mark.parametrize("name", named(Effect.STOPPED))
@@ -262,7 +257,7 @@ def test_a_run_without_stderr_goes_on_and_ends_right(redirection: str, tmp_path:
         line = " ".join(map(str, words))
         ended = subprocess.run(["bash", "-c", f"{line} {redirection}"], capture_output=True)
     assert ended.returncode == 0
-    assert len(rows(tmp_path / "run")) == 60
+    assert len(stored_rows(tmp_path / "run")) == 60
     assert json.loads((tmp_path / "run" / "results.json").read_text())["missing"] == 0
 
 

@@ -1,6 +1,5 @@
 """Verify, list and repair run folders that eval wrote."""
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -8,24 +7,21 @@ from typing import Any
 
 import pytest
 
+from gradeschool.cli import runs as commands
 from gradeschool.formats.own_run import digest_of
+from gradeschool.runs.folder import find_runs
 from tests.support.command import Command
+from tests.support.files import jsonl, stored_rows
 from tests.support.recorded_run import RECORDED
 from tests.support.recorded_run import run as run  # a fixture
 
 Rows = list[dict[str, Any]]
 
 
-def rows_of(run: Path) -> Rows:
-    return [json.loads(line) for line in (run / "completions.jsonl").read_text().splitlines()]
-
-
-def damage_rows(change: Callable[[Rows], Rows]) -> Callable[[Path], object]:
-    def rewrite(run: Path) -> None:
-        rows = "".join(json.dumps(row) + "\n" for row in change(rows_of(run)))
-        (run / "completions.jsonl").write_text(rows)
-
-    return rewrite
+def rewrite(run: Path, change: Callable[[Rows], Rows] = list, tail: bytes = b"") -> None:
+    """Change the stored rows of a run, and append bytes."""
+    path = jsonl(run / "completions.jsonl", change(stored_rows(run)))
+    path.write_bytes(path.read_bytes() + tail)
 
 
 def with_digest(row: Mapping[str, Any], **changed: object) -> dict[str, Any]:
@@ -34,74 +30,59 @@ def with_digest(row: Mapping[str, Any], **changed: object) -> dict[str, Any]:
     return {**fields, "digest": digest}
 
 
-def damage_file(name: str, old: str, new: str) -> Callable[[Path], object]:
-    def rewrite(run: Path) -> None:
-        assert old in (run / name).read_text()
-        (run / name).write_text((run / name).read_text().replace(old, new))
-
-    return rewrite
-
-
-def append(tail: bytes) -> Callable[[Path], object]:
-    def write(run: Path) -> None:
-        with (run / "completions.jsonl").open("ab") as file:
-            file.write(tail)
-
-    return write
-
-
-DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+# A change of the stored rows, and what is said of it.
+CHANGED_ROWS: dict[str, tuple[Callable[[Rows], Rows], str]] = {
     "a text was changed": (
-        damage_rows(lambda rows: [{**rows[0], "completion": "x"}, *rows[1:]]),
+        lambda rows: [{**rows[0], "completion": "x"}, *rows[1:]],
         "1 row is damaged (row 1); eval requests what is missing",
     ),
     "a row was removed": (
-        damage_rows(lambda rows: rows[1:]),
+        lambda rows: rows[1:],
         "results.json counts 48 samples, and 47 are stored",
     ),
     "a key of another request": (
-        damage_rows(lambda rows: [{**rows[0], "sample": 1}, *rows[1:]]),
+        lambda rows: [{**rows[0], "sample": 1}, *rows[1:]],
         "1 row has a key that does not match its request: problem 0 sample 1",
     ),
     "a problem of another dataset": (
-        damage_rows(lambda rows: [{**rows[0], "problem_id": "x"}, *rows[1:]]),
+        lambda rows: [{**rows[0], "problem_id": "x"}, *rows[1:]],
         "1 row has a key that does not match its request: problem x sample 0",
     ),
     "two answers for one key": (
-        damage_rows(lambda rows: [*rows, with_digest(rows[0], completion="other")]),
+        lambda rows: [*rows, with_digest(rows[0], completion="other")],
         "1 sample has several texts",
     ),
-    "another model": (
-        damage_file("run.json", "handwritten/chat", "handwritten/cot"),
-        "48 rows have a key",
-    ),
+}
+# A change of another file: its name, the words before and after.
+CHANGED_FILES = {
+    "another model": ("run.json", "handwritten/chat", "handwritten/cot", "48 rows have a key"),
     "a protocol that changed": (
-        damage_file("run.json", '"digest": "', '"digest": "00'),
-        "the protocol has changed",
+        "run.json", '"digest": "', '"digest": "00', "the protocol has changed"
     ),
     "no protocol": (
-        damage_file("run.json", '"protocol"', '"protocols"'),
-        "run.json was changed or damaged",
+        "run.json", '"protocol"', '"protocols"', "run.json was changed or damaged"
     ),
     "results by another scorer": (
-        damage_file("results.json", "gradeschool/reader", "openai/2021"),
+        "results.json", "gradeschool/reader", "openai/2021",
         "results.json has scores by openai/2021, the run's scorers are gradeschool/reader",
     ),
     "a score that was improved": (
-        damage_file("results.json", '"correct": 43', '"correct": 44'),
+        "results.json", '"correct": 43', '"correct": 44',
         "does not match gradeschool/reader: correct 44, not 43",
     ),
-    "a later schema": (
-        damage_file("run.json", '"schema": 1', '"schema": 9'),
-        "run.json has the schema 9",
-    ),
-}
+    "a later schema": ("run.json", '"schema": 1', '"schema": 9', "run.json has the schema 9"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DAMAGE)
+@pytest.mark.parametrize("name", [*CHANGED_ROWS, *CHANGED_FILES])
 def test_verify_finds_damage(name: str, gradeschool: Command, run: Path) -> None:
-    damage, words = DAMAGE[name]
-    damage(run)
+    if name in CHANGED_ROWS:
+        change, words = CHANGED_ROWS[name]
+        rewrite(run, change)
+    else:
+        file, old, new, words = CHANGED_FILES[name]
+        assert old in (run / file).read_text()
+        (run / file).write_text((run / file).read_text().replace(old, new))
     result = gradeschool("runs", "verify", run, "--json")
     faults = [each["text"] for each in result.json()["findings"] if each["fault"]]
     assert result.status == 1
@@ -115,19 +96,19 @@ def test_verify_finds_nothing_wrong_with_a_new_run(gradeschool: Command, run: Pa
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("change", "tail", "said"),
     [
-        (damage_rows(lambda rows: [{**rows[0], "completion": "x"}, *rows[1:]]), "(row 1)"),
-        (damage_rows(lambda rows: rows[2:]), ""),
-        (append(b'{"schema": 1, "key": "'), "(row 49)"),
-        (append(b"\0" * 64 + b"\n"), "(row 49)"),
+        (CHANGED_ROWS["a text was changed"][0], b"", "(row 1)"),
+        (lambda rows: rows[2:], b"", ""),
+        (list, b'{"schema": 1, "key": "', "(row 49)"),
+        (list, b"\0" * 64 + b"\n", "(row 49)"),
     ],
 )
 def test_eval_names_damaged_rows_and_requests_what_is_missing(
-    damage: Callable[[Path], object], said: str, gradeschool: Command, run: Path
+    change: Callable[[Rows], Rows], tail: bytes, said: str, gradeschool: Command, run: Path
 ) -> None:
-    before = {row["key"]: row["completion"] for row in rows_of(run)}
-    damage(run)
+    before = {row["key"]: row["completion"] for row in stored_rows(run)}
+    rewrite(run, change, tail)
     result = gradeschool.done("eval", *RECORDED, "-o", run)
     assert said in result.err
     gradeschool.done("runs", "verify", run)
@@ -157,25 +138,21 @@ def test_a_link_or_pipe_in_a_run_folder_is_not_followed(
 def test_list_survives_a_damaged_and_a_vanishing_run(
     gradeschool: Command, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gradeschool.runs import folder
-
     (run.parent / "damaged").mkdir()
     (run.parent / "damaged" / "run.json").write_text("{")
     (run.parent / "outside").symlink_to("/", target_is_directory=True)
-    whole = folder.find_runs
     gone = run.parent / "gone"
-    monkeypatch.setattr(folder, "find_runs", lambda place: [*whole(place), gone])
+    monkeypatch.setattr(commands, "find_runs", lambda place: [*find_runs(place), gone])
     result = gradeschool("runs", "list", run.parent)
     assert result.status == 2
     assert "damaged" in result.err and "gone" in result.err
     assert "zero-shot/chat" in result.out
-    assert len(list(whole(run.parent))) == 2
+    assert len(list(find_runs(run.parent))) == 2
 
 
 def test_show_tells_a_run_in_progress(gradeschool: Command, run: Path) -> None:
     (run / "results.json").unlink()
-    damage_rows(lambda rows: rows[:-8])(run)
-    append(b'{"sch')(run)
+    rewrite(run, lambda rows: rows[:-8], b'{"sch')
     shown = gradeschool("runs", "show", run).out
     assert "48 problems x 1: 40 answered, 0 failed, 1 damaged rows" in shown
     assert gradeschool("runs", "list", run.parent).out.count("40 of 48") == 1

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,6 +23,7 @@ from tests.support.fault_server import (
     hang,
     write_sums,
 )
+from tests.support.files import stored_rows
 
 PROBLEMS = 100
 CONNECTIONS = 8
@@ -36,15 +36,8 @@ def command(server: FaultServer, folder: Path, problems: Path) -> list[str]:
     return [sys.executable, "-m", "gradeschool", *arguments, *more]
 
 
-def rows(folder: Path) -> list[dict[str, Any]]:
-    """The whole lines of a file that may be torn."""
-    path = folder / "completions.jsonl"
-    whole = path.read_bytes().rpartition(b"\n")[0] if path.exists() else b""
-    return [json.loads(line) for line in whole.split(b"\n") if line]
-
-
 def numbers(folder: Path) -> set[int]:
-    return {int(row["problem_id"]) for row in rows(folder) if not row["error"]}
+    return {int(row["problem_id"]) for row in stored_rows(folder) if not row["error"]}
 
 
 def number(request: ReceivedRequest) -> int:
@@ -73,7 +66,7 @@ def finished(server: FaultServer, folder: Path, problems: Path) -> None:
     assert not stored & set(again)
     assert sorted([*stored, *again]) == list(range(PROBLEMS))
     assert sorted(numbers(folder)) == list(range(PROBLEMS))
-    assert len({row["key"] for row in rows(folder)}) == len(rows(folder)) == PROBLEMS
+    assert len({row["key"] for row in stored_rows(folder)}) == len(stored_rows(folder)) == PROBLEMS
     fields = json.loads((folder / "results.json").read_text())
     assert (fields["n"], fields["missing"], fields["failed"]) == (PROBLEMS, 0, 0)
     assert not list(folder.glob(".tmp-*"))
@@ -171,7 +164,7 @@ def test_two_signals_end_a_run(number: signal.Signals, problems: Path, tmp_path:
         process = subprocess.Popen(
             command(server, folder, problems), stderr=subprocess.PIPE, text=True
         )
-        while len(rows(folder)) < 20 or server.running < CONNECTIONS:
+        while len(stored_rows(folder)) < 20 or server.running < CONNECTIONS:
             time.sleep(0.005)
         assert process.stderr is not None
         process.send_signal(number)

@@ -26,7 +26,7 @@ from gradeschool.runs.send import (
     wait_before,
 )
 from tests.support.command import Command
-from tests.support.fault_server import fault_server
+from tests.support.fault_server import fault_server, write_sums
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
 
@@ -223,10 +223,7 @@ def test_a_budget_counts_what_is_in_flight() -> None:
 
 @pytest.fixture
 def problems(tmp_path: Path) -> Path:
-    path = tmp_path / "problems.jsonl"
-    lines = [json.dumps({"question": f"{n}?", "answer": str(n)}) for n in range(40)]
-    path.write_text("\n".join(lines))
-    return path
+    return write_sums(tmp_path / "problems.jsonl", 40)
 
 
 def test_a_run_stops_at_its_cost(gradeschool: Command, problems: Path, tmp_path: Path) -> None:

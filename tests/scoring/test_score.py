@@ -374,23 +374,22 @@ def test_choosing_scorers() -> None:
 @pytest.mark.slow
 @pytest.mark.official
 def test_published_flags_are_reproduced(gradeschool: Command, data: Path) -> None:
-    """Three scorers find what OpenAI's `is_correct` flags say; others differ as they are known."""
-    path = data / "completions" / "openai_example.jsonl"
-    runs = {
-        run["run"]: run["scorers"] for run in gradeschool("score", path, "--json").json()["runs"]
-    }
-    correct = {run: {name: each["correct"] for name, each in runs[run].items()} for run in runs}
-    flags = {
-        "6b_finetuning": 286,
-        "6b_verification": 515,
-        "175b_finetuning": 458,
+    """Three scorers agree with each of OpenAI's `is_correct` flags; others differ as is known."""
+    same = ["openai/example-solutions", "lm-eval/gsm8k/flexible-extract"]
+    same.append("inspect/match-numeric@>=0.3.261")
+    others = ("openai/2021", "olmes/gsm8k-tulu", "opencompass/gsm8k")
+    solutions = data / "gsm8k" / "example_model_solutions.jsonl"
+    result = gradeschool("score", solutions, "--scorer", *same, *others, "--json").json()
+    runs = {run["run"]: run for run in result["runs"]}
+    correct = {name: run["scorers"][same[0]]["correct"] for name, run in runs.items()}
+    assert correct == {
+        "6b_finetuning": 286, "6b_verification": 515, "175b_finetuning": 458,
         "175b_verification": 742,
-    }
-    for run, count in flags.items():
-        for name in ("openai/example-solutions", "lm-eval/gsm8k/flexible-extract",
-                     "inspect/match-numeric@>=0.3.261"):  # fmt: skip
-            assert correct[run][name] == count
-        assert runs[run]["openai/2021"]["no_answer"] == 1319
-    olmes = sum(correct[run]["olmes/gsm8k-tulu"] for run in runs)
-    assert olmes == sum(flags.values()) + 8  # it loses signs
-    assert correct["175b_finetuning"]["opencompass/gsm8k"] == 456  # it splits at commas
+    }  # fmt: skip
+    for run in runs.values():
+        assert [run["flags"][name]["agree"] for name in same] == [1319] * 3
+        assert run["scorers"]["openai/2021"]["no_answer"] == 1319
+    olmes = sum(run["scorers"]["olmes/gsm8k-tulu"]["correct"] for run in runs.values())
+    assert olmes == sum(correct.values()) + 8  # it loses signs
+    commas = runs["175b_finetuning"]["scorers"]["opencompass/gsm8k"]
+    assert commas["correct"] == 456  # it splits at commas

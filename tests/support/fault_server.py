@@ -19,6 +19,7 @@ from aiohttp import web
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.runs.evaluate import Evaluation, evaluate
 from gradeschool.runs.job import Job, prepare
+from tests.support.files import jsonl
 from tests.support.http_server import serve
 
 KEY = "sk-canary-4815162342"
@@ -351,8 +352,7 @@ FAULTS: Mapping[str, Fault] = {
 def write_sums(path: Path, count: int) -> Path:
     """Write problems whose answers are 0, 1, 2 and so on."""
     rows = [{"question": f"What is {n} + 0?", "answer": f"#### {n}"} for n in range(count)]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return path
+    return jsonl(path, rows)
 
 
 def evaluate_at(

@@ -6,6 +6,7 @@ from typing import Any
 
 from gradeschool.problem import Problem
 from gradeschool.verifier.base_model import build_tokenizer, new_model
+from tests.support.files import jsonl
 
 SMALL = (16, 32, 2, 2)  # see `base_model.SHAPES`
 VOCABULARY = 300
@@ -47,8 +48,7 @@ def sums(count: int) -> list[Problem]:
 def write_problems(path: Path, count: int) -> Path:
     """A JSONL file of problems."""
     rows = [{"question": problem.question, "answer": problem.solution} for problem in sums(count)]
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return path
+    return jsonl(path, rows)
 
 
 def tokenizer_of(problems: list[Problem]) -> Any:
@@ -83,16 +83,7 @@ def architecture(kind: str) -> Any:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    names = {"gpt2": {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 256}}
-    sizes = (
-        SIZES
-        if kind != "gpt2"
-        else {
-            **names["gpt2"],
-            **{name: SIZES[name] for name in SIZES if name.endswith(("_id", "vocab_size"))},
-        }
-    )
-    config = AutoConfig.for_model(kind, **sizes)
+    config = AutoConfig.for_model(kind, **SIZES)
     with torch.random.fork_rng():
         torch.manual_seed(0)
         return AutoModelForCausalLM.from_config(config).eval()

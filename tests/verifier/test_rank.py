@@ -23,6 +23,7 @@ from gradeschool.formats.own_run import (
 from gradeschool.formats.values import ReadOptions
 from gradeschool.reports.verifiers import print_ranking
 from gradeschool.scoring.at_k import Ballot, pass_at_k, vote
+from gradeschool.scoring.candidates import read_candidates
 from gradeschool.verifier.rank import (
     Option,
     RankedProblem,
@@ -237,32 +238,18 @@ def test_a_ranking_is_shown_by_strategy_and_completions() -> None:
 @pytest.mark.official
 def test_rank_reads_published_solutions(data: Path, gradeschool: Command, tmp_path: Path) -> None:
     """6B verification has 515 of 1,319 right, 6B fine-tuning 286 (shared specification)."""
-    from gradeschool.scoring.candidates import read_candidates
-
-    source = data / "completions" / "openai_example.jsonl"
-    by_run = {
-        candidate.run: candidate
-        for candidate in read_candidates(str(source), ReadOptions(), lambda _: None)
-    }
-    picks, baseline = by_run["6b_verification"], by_run["6b_finetuning"]
-    scores = tmp_path / "scores.jsonl"
-    append_scores(
-        scores,
-        [
-            ScoreRow(candidate.key, "published", 0.5)
-            for problem in picks.answered
-            for candidate in problem.candidates
-        ],
-    )
-    ended = gradeschool.done("verifier", "rank", f"{source}#6b_verification", "--verifier", scores,
-                        "--baseline", f"{source}#6b_finetuning", "--json")  # fmt: skip
-    report = ended.json()
-    right = sum(candidate.right for problem in picks.answered for candidate in problem.candidates)
-    before = sum(
-        candidate.right for problem in baseline.answered for candidate in problem.candidates
-    )
-    assert (right, before) == (515, 286)
-    assert report["strategies"]["best"]["accuracy"] == pytest.approx(515 / 1319)
-    over = report["strategies"]["best"]["over"]["6b_finetuning"]
+    source, scores = data / "completions" / "openai_example.jsonl", tmp_path / "scores.jsonl"
+    picks = read_candidates(f"{source}#6b_verification", ReadOptions(), lambda _: None)
+    append_scores(scores, [
+        ScoreRow(candidate.key, "published", 0.5)
+        for run in picks for problem in run.answered for candidate in problem.candidates
+    ])  # fmt: skip
+    ended = gradeschool.done(
+        "verifier", "rank", f"{source}#6b_verification", "--verifier", scores,
+        "--baseline", f"{source}#6b_finetuning", "--json",
+    )  # fmt: skip
+    best = ended.json()["strategies"]["best"]
+    assert best["accuracy"] == pytest.approx(515 / 1319)
+    over = best["over"]["6b_finetuning"]
     assert over["difference"] == pytest.approx((515 - 286) / 1319)
     assert over["ci95"][0] > 0.14

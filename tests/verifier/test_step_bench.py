@@ -26,6 +26,7 @@ from gradeschool.verifier.step_bench import (
     score_steps,
 )
 from tests.support.command import Command
+from tests.support.files import jsonl
 from tests.support.fixtures import skip_without
 from tests.support.gguf_verifier import NEEDS
 from tests.support.processbench_rows import own_rows as own_rows  # a fixture
@@ -161,11 +162,6 @@ def test_critiques_vote_as_upstream_counts_them() -> None:
     assert majority(["nothing"]) is majority([]) is None
 
 
-def written(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return path
-
-
 def test_predictions_are_written_by_row_and_scorer() -> None:
     scores = [[0.1, 0.9, 0.9], None, *[[0.9] * len(each.steps) for each in ROWS[2:]]]
     found = [predict("s", ROWS, scores, 0.5), Predictions("critic", [1] * len(ROWS))]
@@ -186,7 +182,7 @@ def test_other_parts_and_prmbench_are_read_from_files(tmp_path: Path) -> None:
     own = {"idx": "p_1", "classification": "confidence", "error_steps": [3, 2],
            "modified_question": "Q", "modified_process": ["a", "b", "c"],
            "original_question": "Q", "original_process": ["a", "b"]}  # fmt: skip
-    file = written(tmp_path / "prm.jsonl", [own, {**own, "classification": "circular"}])
+    file = jsonl(tmp_path / "prm.jsonl", [own, {**own, "classification": "circular"}])
     found = load_solutions(str(file), None)
     assert [(each.id, each.label) for each in found] == [
         ("confidence_p_1", 1), ("correct_p_1", NO_ERROR), ("circular_p_1", 1)]  # fmt: skip
@@ -199,7 +195,7 @@ def test_other_parts_and_prmbench_are_read_from_files(tmp_path: Path) -> None:
     )
     assert bench(ROWS, predict("", ROWS, [[0.5] * 3] * 6, 0.1), resamples=2)["prm_score"] is None
     with pytest.raises(DataError, match="not a row of ProcessBench"):
-        load_solutions(str(written(tmp_path / "x.jsonl", [{"text": "a"}])), None)
+        load_solutions(str(jsonl(tmp_path / "x.jsonl", [{"text": "a"}])), None)
     with pytest.raises(InputError, match="there are no labelled solutions in 'mathbench'"):
         load_solutions("mathbench", None)
 

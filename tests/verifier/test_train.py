@@ -15,6 +15,7 @@ pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
 
 from tests.support.command import Command
+from tests.support.files import jsonl, stored_rows
 from tests.support.trainees import sums, tokenizer_of, trainee, write_problems
 
 pytestmark = pytest.mark.slow
@@ -41,8 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                 answer = problem.gold if is_right else "99"
                 rows.append({"index": index, "sample": sample,
                              "completion": f"{text} {sample}\n#### {answer}"})  # fmt: skip
-        body = "".join(f"{json.dumps(row)}\n" for row in rows)
-        (folder / f"{name}.jsonl").write_text(body)
+        jsonl(folder / f"{name}.jsonl", rows)
     yield folder
 
 
@@ -93,8 +93,7 @@ def test_a_model_answers_without_steps(folder: Path, tmp_path: Path, gradeschool
          "--temperature", 0, "--max-tokens", 8, "--quiet"),
     ):  # fmt: skip
         gradeschool.done("verifier", *words)
-    rows = map(json.loads, (run / "completions.jsonl").read_text().splitlines())
-    assert all(row["completion"].startswith("#### ") for row in rows)
+    assert all(row["completion"].startswith("#### ") for row in stored_rows(run))
 
 
 @pytest.mark.parametrize(
@@ -211,8 +210,7 @@ def sample_words(folder: Path, output: Path, samples: int) -> list[object]:
 
 
 def rows_of(output: Path) -> dict[str, dict[str, Any]]:
-    lines = (output / "completions.jsonl").read_bytes().splitlines()
-    rows = {row["key"]: row for row in map(json.loads, lines)}
+    rows = {row["key"]: row for row in stored_rows(output)}
     for row in rows.values():
         row.pop("latency", None)  # another session takes another time
     return rows
