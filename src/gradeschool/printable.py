@@ -4,14 +4,8 @@ Names, texts and messages come from files, servers and models. A terminal would 
 them. The HTML page escapes in its templates (`reports.pages`).
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from collections.abc import Iterable, Sequence
 
 # Characters with a meaning in a Markdown table cell.
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
@@ -43,27 +37,6 @@ def quoted(text: str) -> str:
     from shlex import quote
 
     return quote(printable(text))
-
-
-def terminal(**options: Any) -> Console:
-    """Return a rich console that escapes what it prints, except for styles and cursor movements.
-
-    options: of `rich.console.Console`. Markup ("[red]") and emoji (":smile:") in names are printed
-    literally. A closed output raises BrokenPipeError.
-    """
-    from rich.console import Console
-    from rich.segment import Segment
-
-    class TerminalConsole(Console):
-        def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
-            for part in super().render(renderable, options):
-                is_plain = part.control or part.text.isprintable()
-                yield part if is_plain else Segment(printable(part.text), part.style)
-
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # handled by `LazyGroup.invoke`; rich would exit with 1
-
-    return TerminalConsole(highlight=False, markup=False, emoji=False, **options)
 
 
 def markdown_text(text: str) -> str:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from gradeschool import __version__, load_dataset, masking
 from gradeschool.cli import COMMANDS
-from gradeschool.printable import terminal
+from gradeschool.reports.terminal import TerminalConsole
 from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import SCRIPT, Command, environment, run_script
 from tests.support.files import jsonl
@@ -157,13 +157,13 @@ sys.meta_path.insert(0, Interrupting())
 def test_a_fault_of_ours_is_one_line_and_exit_2(
     error: Exception, gradeschool: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gradeschool.runs import folder
+    from gradeschool.cli import runs
 
     def fail(*_: object) -> None:
         raise error
 
     masking.register_secret(KEY)
-    monkeypatch.setattr(folder, "summarise_run", fail)
+    monkeypatch.setattr(runs, "RunSummary", fail)
     result = gradeschool("runs", "show", "folder", "--json")
     assert result.status == 2
     assert f"unexpected {type(error).__name__} in cli/test_every.py, line " in result.err
@@ -181,12 +181,12 @@ def test_click_8_1_says_it_as_well(gradeschool: Command, monkeypatch: pytest.Mon
 
 
 def test_a_broken_package_is_told(gradeschool: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gradeschool.runs import folder
+    from gradeschool.cli import runs
 
     def fail(*_: object) -> None:
         raise ImportError("libgomp.so.1: cannot open shared object file")
 
-    monkeypatch.setattr(folder, "summarise_run", fail)
+    monkeypatch.setattr(runs, "RunSummary", fail)
     result = gradeschool.refused("runs", "show", "folder")
     assert "Install this package again, or the library of the system that it names" in result
     assert "report it" not in result
@@ -242,7 +242,7 @@ def test_no_command_prints_control_characters(
 
 def test_a_console_escapes_text_and_keeps_its_own_styles() -> None:
     file = io.StringIO()
-    console = terminal(file=file, force_terminal=True, color_system="standard", width=200)
+    console = TerminalConsole(file=file, force_terminal=True, color_system="standard", width=200)
     table = Table(title=HOSTILE)
     table.add_column(HOSTILE)
     table.add_row(Text(HOSTILE, "bold"))

@@ -20,7 +20,7 @@ from gradeschool.formats.values import Sample
 from gradeschool.printable import markdown_text, printable
 from gradeschool.problem import Problem
 from gradeschool.reports.pages import environment
-from gradeschool.reports.report import MOST_TOKENS, judge_run, markdown, report_page, token_values
+from gradeschool.reports.report import MOST_TOKENS, JudgedRun, markdown, report_page, token_values
 from gradeschool.scoring.sources import Run
 from gradeschool.scoring.table import ScorerSet
 from tests.support.command import Command
@@ -171,7 +171,7 @@ def test_the_files_own_flags_are_compared() -> None:
         for row, (text, flag) in enumerate(said)
     ]
     scorers = ScorerSet([get_scorer("gradeschool/reader")])
-    judged = judge_run(Run("run", samples), scorers, {})
+    judged = JudgedRun(Run("run", samples), scorers, {})
     page = report_page([judged], scorers.scorers)
     assert (
         "The file's own flags: 1 of 3 agree; 1 say wrong where gradeschool/reader says correct, "

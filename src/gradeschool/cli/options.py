@@ -1,7 +1,6 @@
 """Options and small helpers that several commands share."""
 
-from __future__ import annotations
-
+import json
 import os
 import shutil
 import sys
@@ -10,20 +9,25 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
+from rich.console import Console
 
+from gradeschool.answers.regions import parse_marks
 from gradeschool.errors import InputError, UnknownNameError, close_names
-from gradeschool.printable import count, quoted, say, terminal
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from gradeschool.formats.values import ReadOptions
-    from gradeschool.scorer import Scorer
-    from gradeschool.scoring.compare import Outcomes
-    from gradeschool.scoring.sources import Run
+from gradeschool.formats.columns import parse_columns
+from gradeschool.formats.own_run import scorer_of
+from gradeschool.formats.read import show_columns
+from gradeschool.formats.values import ReadOptions
+from gradeschool.printable import count, quoted, say
+from gradeschool.protocols.registry import all_scorers
+from gradeschool.reports.terminal import TerminalConsole
+from gradeschool.scorer import MARKED_READER, Scorer, with_marks
+from gradeschool.scoring.compare import Outcomes
+from gradeschool.scoring.sources import Run
+from gradeschool.scoring.table import choose_scorers, scorer_for
 
 LEAST_NAME_WIDTH = 32  # columns for the names of a list
 SHOW = "?"  # --columns without a value
@@ -52,8 +56,6 @@ class Command(click.Command):
                     raise click.UsageError(f"{name} is given {times} times; give it once")
         rest = super().parse_args(ctx, args)
         if SHOW in ctx.meta.get(READING, {}).get("columns", ()):
-            from gradeschool.formats.read import show_columns
-
             for param in self.params:
                 value = ctx.params.get(param.name or "")
                 if isinstance(param, click.Argument) and value:
@@ -74,9 +76,6 @@ def read_options() -> ReadOptions:
 
     Raises InputError for an unknown role.
     """
-    from gradeschool.formats.columns import parse_columns
-    from gradeschool.formats.values import ReadOptions
-
     given = click.get_current_context().meta[READING]
     return ReadOptions(**given | {"columns": tuple(map(parse_columns, given["columns"]))})
 
@@ -168,8 +167,6 @@ def scorer_option(help_text: str) -> Option:
 
     def check(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
         if name is not None:
-            from gradeschool.scoring.table import choose_scorers
-
             choose_scorers([name])
         return name
 
@@ -188,9 +185,6 @@ def scorers_option(default: str) -> Option:
 
 def marked_scorers(names: Sequence[str], marks: Sequence[str]) -> tuple[str, ...]:
     """Return scorers' names with the values of --thinking-marks; raises InputError."""
-    from gradeschool.answers.regions import parse_marks
-    from gradeschool.scorer import with_marks
-
     return with_marks(names, [parse_marks(pair) for pair in marks])
 
 
@@ -204,8 +198,6 @@ def files_and_scorers(
     are copied to temporary files. Raises InputError if no file is given, UnknownNameError for a
     word close to a scorer's name. marks: the values of --thinking-marks.
     """
-    from gradeschool.protocols.registry import all_scorers
-
     arguments = [_copy(name) if is_pipe(name) else name for name in dict.fromkeys(arguments)]
     absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
     registered = all_scorers() if scorers and absent else {}
@@ -233,8 +225,6 @@ def _copy(pipe: str) -> str:
 
     A file of completions is read twice, and may be larger than memory.
     """
-    from tempfile import TemporaryDirectory
-
     name = "stdin" if pipe == "-" else pipe
     folder = click.get_current_context().with_resource(TemporaryDirectory())
     path = Path(folder) / f"{Path(name).stem}.jsonl"
@@ -264,15 +254,11 @@ def warn(message: str) -> None:
 
 def is_own_function(scorer: str) -> bool:
     """Return whether a scorer's name is that of a function of one's own, "mine.py:f"."""
-    from gradeschool.scorer import MARKED_READER
-
     return ":" in scorer and not scorer.startswith(MARKED_READER)
 
 
 def scorer_of_runs(runs: Sequence[Run], name: str | None) -> Scorer:
     """Return the scorer of that name, by default the headline scorer of the runs."""
-    from gradeschool.scoring.table import scorer_for
-
     manifests = [run.manifest for run in runs]
     if name is None:
         warn_of_own_scorer(manifests)
@@ -281,8 +267,6 @@ def scorer_of_runs(runs: Sequence[Run], name: str | None) -> Scorer:
 
 def warn_of_own_scorer(manifests: Sequence[Mapping[str, Any]]) -> None:
     """Say that a run's own scorer is code, which a run folder cannot ask to run."""
-    from gradeschool.formats.own_run import scorer_of
-
     for name in dict.fromkeys(scorer_of(manifest) or "" for manifest in manifests):
         if is_own_function(name):
             warn(f"the run's own scorer is {name!r}; code that a run folder names is not run, give "
@@ -314,8 +298,6 @@ def print_json(value: Any) -> None:
 
     An object gets what the command has said on stderr, as "messages".
     """
-    import json
-
     context = click.get_current_context(silent=True)
     said = context.meta.get(MESSAGES) if context else None
     if said and isinstance(value, dict):
@@ -335,7 +317,7 @@ def print_lists(sections: Mapping[str, Sequence[tuple[str, str]]]) -> None:
 
 def stdout_console() -> Console:
     """Return a console for tables, as wide as the terminal, or 120 columns without one."""
-    return terminal(width=stdout_width())
+    return TerminalConsole(width=stdout_width())
 
 
 def stdout_width() -> int:

@@ -11,7 +11,7 @@ from gradeschool.cli import options as cli
 from gradeschool.cli.options import FOLDER, option
 from gradeschool.errors import InputError, TransientError
 from gradeschool.printable import count, say
-from gradeschool.reports.export import check_push, export_run, gather_run, push
+from gradeschool.reports.export import ExportedRun, check_push, export_run, push
 from gradeschool.reports.pages import save_page
 from gradeschool.reports.report import heatmap_page, judge_runs, write_report
 from gradeschool.scoring.sources import choose_run
@@ -140,7 +140,7 @@ def export_command(
     if len(runs) > 1:
         raise InputError(f"one run is exported at a time; given: {', '.join(map(repr, runs))}")
     chosen = choose_scorers(names) if names else ()
-    run = gather_run(choose_run(runs[0], cli.read_options(), cli.warn), chosen, cli.warn)
+    run = ExportedRun(choose_run(runs[0], cli.read_options(), cli.warn), chosen, cli.warn)
     files, size = export_run(run, form, output, force)
     commit = {}
     if repo is not None:

@@ -15,7 +15,7 @@ from gradeschool.models.choose import find_server
 from gradeschool.printable import printable, say
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.reports.terminal import curve_table, print_run, runs_table
-from gradeschool.runs.folder import find_runs, summarise_run, verify
+from gradeschool.runs.folder import RunSummary, find_runs, verify
 from gradeschool.runs.job import Job, model_options
 from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.sources import choose_runs
@@ -35,7 +35,7 @@ def list_command(folder: Path, as_json: bool) -> None:
     summaries, broken = [], 0
     for run in find_runs(folder):
         try:
-            summaries.append(summarise_run(run))
+            summaries.append(RunSummary(run))
         except (InputError, OSError) as error:
             broken += 1
             cli.warn(f"{run}: {error}")
@@ -53,7 +53,7 @@ def list_command(folder: Path, as_json: bool) -> None:
 @cli.json_option
 def show_command(run: Path, as_json: bool) -> None:
     """Show the settings of a run, its progress and its figures."""
-    summary = summarise_run(run)
+    summary = RunSummary(run)
     if as_json:
         cli.print_json(summary.as_json())
         return

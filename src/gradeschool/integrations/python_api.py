@@ -125,7 +125,7 @@ def report(
     result, and all that call no library. dataset: of files. force: replace a file that exists.
     Raises InputError for another ending, for a file that exists, and for no run.
     """
-    from gradeschool.reports.report import judge_run, write_report
+    from gradeschool.reports.report import JudgedRun, write_report
 
     check_output(Path(path), ".html", ".md", force=force)
     if not runs:
@@ -143,7 +143,7 @@ def report(
         else choose_run(str(each), ReadOptions(dataset=dataset), lambda message: None)
         for each in runs
     ]
-    judged = [judge_run(each, scorers, {}) for each in sources]
+    judged = [JudgedRun(each, scorers, {}) for each in sources]
     write_report(judged, scorers.scorers, Path(path))
     return Path(path)
 

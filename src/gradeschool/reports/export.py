@@ -12,7 +12,6 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import nan
 from pathlib import Path
@@ -20,7 +19,6 @@ from typing import Any, BinaryIO, NamedTuple
 
 from gradeschool import __version__
 from gradeschool.atomic import check_output, replacing, writing_output
-from gradeschool.completion import Prompt
 from gradeschool.datasets.load import ALIASES, OWN_PROBLEMS, SOURCES, load_dataset
 from gradeschool.errors import InputError, TransientError, require_packages
 from gradeschool.formats.foreign import PROVIDER
@@ -54,31 +52,67 @@ class ExportedScore(NamedTuple):
     is_exact: bool
 
 
-@dataclass(frozen=True, slots=True)
 class ExportedRun:
-    """A run with everything that a format needs; the first scorer is the headline.
+    """A run with its verdicts and everything else that a format needs.
 
-    protocol: "" if it is not recorded. task: the protocol, else the dataset. dataset: its name,
-    without folders, which exist on one machine only. size: number of problems in it. answered:
-    number of samples with a completion. places: the row of each problem in the dataset, from 0.
-    prompts: those that were sent, by key. begun, ended: times of the run; for a file without a
-    run.json, its last change.
+    model: the run's name. protocol: "" if it is not recorded. task: the protocol, else the dataset.
+    dataset: its name, without folders, which exist on one machine only. size: number of problems in
+    it. answered: number of samples with a completion. scores: the first is the headline's. places:
+    the row of each problem in the dataset, from 0. prompts: those that were sent, by key; one that
+    cannot be rendered here, or whose digest is not the key of its row, is left out. begun, ended:
+    times of the run; for a file without a run.json, its last change.
     """
 
-    model: str
-    protocol: str
-    task: str
-    dataset: str
-    size: int
-    answered: int
-    scores: tuple[ExportedScore, ...]
-    samples: list[ExplainedSample]
-    places: Mapping[str, int]
-    prompts: Mapping[str, Prompt]
-    manifest: Mapping[str, Any]
-    begun: datetime
-    ended: datetime
-    faults: int
+    def __init__(self, run: Run, scorers: Sequence[Scorer], warn: Warn) -> None:
+        """Score a run; no scorers: those of its protocol, and the reader."""
+        self.model, self.manifest, self.faults = run.name, run.manifest, run.faults
+        protocol = self.facts("protocol")
+        if not scorers:
+            listed = protocol.get("scorers")
+            own = [str(name) for name in listed] if isinstance(listed, list) else []
+            names = dict.fromkeys((headline_scorer([run.manifest]), *own, DEFAULT_SCORER))
+            known = (get_scorer(name) for name in names if name in all_scorers())
+            scorers = [scorer for scorer in known if available(scorer)]
+        problems: Iterable[Problem | None] = (
+            run.problems() if run.dataset == OWN_PROBLEMS else load_dataset(run.dataset).problems
+        )
+        ids = dict.fromkeys(each.id for each in problems if each)
+        self.places, self.size = {id: place for place, id in enumerate(ids)}, len(ids)
+        self.prompts = recorded_prompts(run.manifest, warn)
+        self.samples: list[ExplainedSample] = []
+        tallies: list[dict[str, list[int]]] = [{} for _ in scorers]  # correct, judged, failures
+        table, changes = ScoredTable(run, scorers), label_changes_for(run)
+        for each in explained_samples(table, changes):
+            self.samples.append(each._replace(reading=None))
+            self.places.setdefault(each.problem.id, len(self.places))  # that the file brought
+            for tally, verdict in zip(tallies, each.verdicts, strict=False):
+                counts = tally.setdefault(each.problem.id, [0, 0, 0])
+                counts[0] += verdict.correct
+                counts[2 if verdict.outcome is Outcome.ERROR else 1] += 1
+        self.answered = sum(not each.sample.error for each in self.samples)
+        self.scores: list[ExportedScore] = []
+        for scorer, tally in zip(scorers, tallies, strict=True):
+            shares = [right / n for right, n, _ in tally.values() if n]
+            share = share_of((right, n, errors) for right, n, errors in tally.values())
+            stderr = standard_error(shares) if len(shares) > 1 else None
+            is_exact = share.judged > 0 and share.bounds is None
+            self.scores.append(ExportedScore(scorer.name, share, stderr, is_exact))
+
+        file = completions_file(run.path)  # of several files, the name that the user gave
+        file = file if file.exists() else run.path  # a folder of tables
+        changed = datetime.fromtimestamp(
+            int(file.stat().st_mtime if file.exists() else time.time()), UTC
+        )
+        dates = dict.fromkeys(("created", "updated"), changed)
+        for field in dates:
+            with suppress(ValueError):
+                date = datetime.fromisoformat(str(run.manifest.get(field)))
+                dates[field] = date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
+        self.begun, self.ended = dates["created"], max(dates.values())
+        named = ALIASES.get(run.dataset, run.dataset)
+        self.dataset = named if named in SOURCES else Path(run.dataset).name
+        self.protocol = str(protocol.get("name") or "")
+        self.task = self.protocol or self.dataset
 
     def facts(self, name: str) -> Mapping[str, Any]:
         """Return the object of this name in run.json, {} if there is none."""
@@ -90,72 +124,6 @@ class ExportedRun:
         if prompt is None:
             return None
         return prompt.as_messages() if prompt.text is None else prompt.text
-
-
-def gather_run(run: Run, scorers: Sequence[Scorer], warn: Warn) -> ExportedRun:
-    """Return a run with its verdicts; no scorers: those of its protocol, and the reader.
-
-    A prompt that cannot be rendered here, or whose digest is not the key of its row, is left out.
-    """
-    manifest, protocol = run.manifest, mapping(run.manifest.get("protocol"))
-    if not scorers:
-        listed = protocol.get("scorers")
-        own = [str(name) for name in listed] if isinstance(listed, list) else []
-        names = dict.fromkeys((headline_scorer([manifest]), *own, DEFAULT_SCORER))
-        known = (get_scorer(name) for name in names if name in all_scorers())
-        scorers = [scorer for scorer in known if available(scorer)]
-    problems: Iterable[Problem | None] = (
-        run.problems() if run.dataset == OWN_PROBLEMS else load_dataset(run.dataset).problems
-    )
-    places = {id: i for i, id in enumerate(dict.fromkeys(each.id for each in problems if each))}
-    size, prompts = len(places), recorded_prompts(manifest, warn)
-    samples = []
-    tallies: list[dict[str, list[int]]] = [{} for _ in scorers]  # correct, judged, failures
-    table, changes = ScoredTable(run, scorers), label_changes_for(run)
-    for each in explained_samples(table, changes):
-        samples.append(each._replace(reading=None))
-        places.setdefault(each.problem.id, len(places))  # a problem that the file brought
-        for tally, verdict in zip(tallies, each.verdicts, strict=False):
-            counts = tally.setdefault(each.problem.id, [0, 0, 0])
-            counts[0] += verdict.correct
-            counts[2 if verdict.outcome is Outcome.ERROR else 1] += 1
-    scores = []
-    for scorer, tally in zip(scorers, tallies, strict=True):
-        shares = [right / n for right, n, _ in tally.values() if n]
-        share = share_of((right, n, errors) for right, n, errors in tally.values())
-        stderr = standard_error(shares) if len(shares) > 1 else None
-        is_exact = share.judged > 0 and share.bounds is None
-        scores.append(ExportedScore(scorer.name, share, stderr, is_exact))
-
-    file = completions_file(run.path)  # of several files, the name that the user gave
-    file = file if file.exists() else run.path  # a folder of tables
-    changed = datetime.fromtimestamp(
-        int(file.stat().st_mtime if file.exists() else time.time()), UTC
-    )
-    dates = dict.fromkeys(("created", "updated"), changed)
-    for field in dates:
-        with suppress(ValueError):
-            date = datetime.fromisoformat(str(manifest.get(field)))
-            dates[field] = date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
-    begun, ended = dates.values()
-    named, name = ALIASES.get(run.dataset, run.dataset), str(protocol.get("name") or "")
-    dataset = named if named in SOURCES else Path(run.dataset).name
-    return ExportedRun(
-        model=run.name,
-        protocol=name,
-        task=name or dataset,
-        dataset=dataset,
-        size=size,
-        answered=sum(not each.sample.error for each in samples),
-        scores=tuple(scores),
-        samples=samples,
-        places=places,
-        prompts=prompts,
-        manifest=manifest,
-        begun=begun,
-        ended=max(begun, ended),
-        faults=run.faults,
-    )
 
 
 def export_run(run: ExportedRun, form: str, output: Path, force: bool) -> tuple[list[Path], int]:
@@ -177,11 +145,6 @@ def export_run(run: ExportedRun, form: str, output: Path, force: bool) -> tuple[
                 write(stream)
             size += part.stat().st_size
     return list(files), size
-
-
-def recorded(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that are not None; None means not recorded."""
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def storable(text: str) -> str:
@@ -392,7 +355,8 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
         "task": run.task,
         "task_id": identify("task"),
         "task_version": str(protocol.get("digest") or 0),
-        "task_args": recorded({"protocol": run.protocol or None, "dataset": run.dataset}),
+        "task_args": {**({"protocol": run.protocol} if run.protocol else {}),
+                      "dataset": run.dataset},
         "dataset": {"name": run.dataset, "samples": len(ids), "sample_ids": list(map(name, ids))},
         "model": model,
         "config": {"epochs": max(each.sample.sample for each in run.samples) + 1,
@@ -410,9 +374,9 @@ def _members(run: ExportedRun) -> Iterator[tuple[str, Any]]:
             for score in run.scores
         ],
     }  # fmt: skip
-    options = ("temperature", "top_p", "max_tokens", "seed")
-    config = recorded({option: decoding.get(option) for option in options}
-                      | {"stop_seqs": decoding.get("stop") or None})  # fmt: skip
+    options = {name: decoding.get(name) for name in ("temperature", "top_p", "max_tokens", "seed")}
+    options["stop_seqs"] = decoding.get("stop") or None
+    config = {name: value for name, value in options.items() if value is not None}
     plan = {"name": "plan", "steps": [{"solver": "generate", "params": {}}], "config": config}
     yield "_journal/start.json", {"version": 2, "eval": spec, "plan": plan}
 

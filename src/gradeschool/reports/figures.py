@@ -10,7 +10,7 @@ from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import require_packages
 from gradeschool.formats.own_run import slug
 from gradeschool.printable import bounds, printable
-from gradeschool.reports.report import Judged, scorer_groups
+from gradeschool.reports.report import JudgedRun, scorer_groups
 from gradeschool.scorer import clip
 from gradeschool.scoring.at_k import ballots_by_problem, curve
 from gradeschool.scoring.score import ScorerResult
@@ -189,7 +189,7 @@ def draw_accuracies(rows: Sequence[tuple[str, ScorerResult, bool]], canvas: Any)
     ax.set_xlabel("Accuracy (%)")
 
 
-def write_figures(runs: Sequence[Judged], folder: Path) -> list[Path]:
+def write_figures(runs: Sequence[JudgedRun], folder: Path) -> list[Path]:
     """Write every figure of some runs into a folder, as SVG, PDF and PNG; return the files.
 
     A figure without data is left out, as are scorers that find no answer in most completions, or

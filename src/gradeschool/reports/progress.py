@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
-from gradeschool.printable import bounds, count, percent, say, terminal
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from gradeschool.printable import bounds, count, percent, say
+from gradeschool.reports.terminal import TerminalConsole
 from gradeschool.scoring.statistics import wilson
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from gradeschool.runs.evaluate import Session
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
@@ -32,10 +34,8 @@ class ProgressDisplay:
         self.console = console
         self._begun = self._updated = time.monotonic()
         if console is None and not quiet and sys.stderr.isatty():
-            self.console = terminal(stderr=True)
+            self.console = TerminalConsole(stderr=True)
         if self.console is not None:
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
             self._bar = Progress(
                 BarColumn(bar_width=24),
                 MofNCompleteColumn(),

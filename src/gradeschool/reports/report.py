@@ -12,7 +12,6 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import log
 from pathlib import Path
 from statistics import median
@@ -84,38 +83,48 @@ class JudgedCompletion(NamedTuple):
         return self.outcomes[HEADLINE]
 
 
-@dataclass(slots=True)
-class Judged:
+class JudgedRun:
     """A run scored by every scorer of a report, with the causes under the first, the headline.
 
-    results: its results.json. prompts: sent prompts by problem id, only those that the keys of a
-    run folder prove. headline: the table of the headline scorer alone. score: of all scorers, with
-    Platinum's labels if they change a problem. revised: how many completions have a revised gold
-    there.
+    values: a verifier's values of completions, by their keys. results: its results.json. prompts:
+    sent prompts by problem id, only those that the keys of a run folder prove. headline: the table
+    of the headline scorer alone, result: its result. score: of all scorers, with Platinum's labels
+    if they change a problem. forms: counts of truncated, empty and run-on completions. revised: how
+    many completions have a revised gold there.
     """
 
-    run: Run
-    results: Mapping[str, Any]
-    prompts: Mapping[str, Prompt]
-    headline: ScoredTable
-    score: scoring.RunScore
-    completions: list[JudgedCompletion]
-    revised: int
-
-    @property
-    def name(self) -> str:
-        """The name of the run."""
-        return self.run.name
-
-    @property
-    def result(self) -> scoring.ScorerResult:
-        """The result of the headline scorer."""
-        return self.score.scorers[HEADLINE]
-
-    @property
-    def forms(self) -> scoring.Forms:
-        """The counts of truncated, empty and run-on completions."""
-        return self.score.forms or scoring.Forms(0, 0, 0, 0, 0)
+    def __init__(
+        self,
+        run: Run,
+        scorers: ScorerSet,
+        values: Mapping[str, TokenValues],
+        warn: Warn = lambda _: None,
+    ) -> None:
+        self.run, self.name, self.results = run, run.name, own_run.results_of(run.path)
+        self.headline = ScoredTable(run, scorers.scorers[:1])
+        self.prompts: dict[str, Prompt] = {}
+        self.completions: list[JudgedCompletion] = []
+        by_key, changes = recorded_prompts(run.manifest, warn), label_changes_for(run)
+        rows = [row for row in scoring.score_batch(run.samples, scorers, changes)
+                if row.problem is not None]  # fmt: skip
+        explained = explained_samples(self.headline, changes)
+        for (sample, problem, verdicts, causes, _), row in zip(explained, rows, strict=True):
+            if sample.stored and sample.stored.key in by_key:
+                self.prompts[problem.id] = by_key[sample.stored.key]
+            self.completions.append(JudgedCompletion(
+                problem,
+                sample,
+                outcomes=row.outcomes or bytes([ERROR]) * len(scorers.names),
+                answer=verdicts[0].answer if verdicts else None,
+                cause=str(causes[0] or ""),
+                valued=values.get(sample_key(sample, problem)) if values else None,
+            ))  # fmt: skip
+        counts = Counter((str(row.problem), row.outcomes, row.form, row.revised, row.flag)
+                         for row in rows)  # fmt: skip
+        self.score = scoring.score_counts(run.name, len(run.samples), counts, scorers.names)
+        self.result = self.score.scorers[HEADLINE]
+        self.forms = self.score.forms or scoring.Forms(0, 0, 0, 0, 0)
+        self.revised = sum(row.revised not in (b"", scoring.REMOVED) for row in rows)
 
     def samples(self) -> tuple[int, int]:
         """Return the fewest and the most samples of a problem, (0, 0) without completions."""
@@ -143,7 +152,7 @@ class Judged:
 
 def judge_runs(
     specs: Sequence[str], options: ReadOptions, names: Sequence[str], warn: Warn
-) -> tuple[list[Judged], ScorerSet]:
+) -> tuple[list[JudgedRun], ScorerSet]:
     """Read the runs of FILE or FILE#RUN arguments and score them; the headline scorer is first.
 
     names: the scorers; by default all that call no library, after the first scorer of the runs'
@@ -155,49 +164,7 @@ def judge_runs(
     first = scorer_for([run.manifest for run in runs], named)
     scorers = ScorerSet([first, *(other for other in chosen if other is not first)])
     values = {path: token_values(path, warn) for path in {run.path for run in runs}}
-    return [judge_run(run, scorers, values[run.path], warn) for run in runs], scorers
-
-
-def judge_run(
-    run: Run,
-    scorers: ScorerSet,
-    values: Mapping[str, TokenValues],
-    warn: Warn = lambda _: None,
-) -> Judged:
-    """Apply scorers to a run; the verdicts of the first one, the headline scorer, are explained.
-
-    values: a verifier's values of completions, by their keys.
-    """
-    names, by_key = scorers.names, recorded_prompts(run.manifest, warn)
-    changes = label_changes_for(run)
-    rows = [
-        row for row in scoring.score_batch(run.samples, scorers, changes) if row.problem is not None
-    ]
-    headline = ScoredTable(run, scorers.scorers[:1])
-    completions, prompts = [], {}
-    explained = explained_samples(headline, changes)
-    for (sample, problem, verdicts, causes, _), row in zip(explained, rows, strict=True):
-        if sample.stored and sample.stored.key in by_key:
-            prompts[problem.id] = by_key[sample.stored.key]
-        completions.append(JudgedCompletion(
-            problem,
-            sample,
-            outcomes=row.outcomes or bytes([ERROR]) * len(names),
-            answer=verdicts[0].answer if verdicts else None,
-            cause=str(causes[0] or ""),
-            valued=values.get(sample_key(sample, problem)) if values else None,
-        ))  # fmt: skip
-    counts = Counter((str(row.problem), row.outcomes, row.form, row.revised, row.flag)
-                     for row in rows)  # fmt: skip
-    return Judged(
-        run,
-        own_run.results_of(run.path),
-        prompts,
-        headline,
-        scoring.score_counts(run.name, len(run.samples), counts, names),
-        completions,
-        revised=sum(row.revised not in (b"", scoring.REMOVED) for row in rows),
-    )
+    return [JudgedRun(run, scorers, values[run.path], warn) for run in runs], scorers
 
 
 class ScorerGroup(NamedTuple):
@@ -216,7 +183,7 @@ class ScorerGroup(NamedTuple):
     lost: int
 
 
-def scorer_groups(judged: Judged) -> list[ScorerGroup]:
+def scorer_groups(judged: JudgedRun) -> list[ScorerGroup]:
     """Return the sets of scorers that agree on every completion, by accuracy, highest first.
 
     The first of equals is the headline's; the first name of a group is the headline, or the
@@ -278,7 +245,7 @@ LONGEST_VALUE = 200
 QUANTILES = (0.5, 0.9, 1.0)
 
 
-def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = False) -> str:
+def report_page(runs: Sequence[JudgedRun], scorers: Sequence[Scorer], live: bool = False) -> str:
     """Return the page of one or several runs, judged by `scorers`, the headline first.
 
     live: the page is served by `gradeschool view`.
@@ -311,7 +278,7 @@ def report_page(runs: Sequence[Judged], scorers: Sequence[Scorer], live: bool = 
     )
 
 
-def _run_values(judged: Judged) -> dict[str, Any]:
+def _run_values(judged: JudgedRun) -> dict[str, Any]:
     """Return what the template shows of one run."""
     score, result, manifest = judged.score, judged.result, judged.run.manifest
     samples, finish_known = judged.samples(), judged.finish_known()
@@ -370,7 +337,7 @@ def _run_values(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _lengths(judged: Judged) -> dict[str, Any]:
+def _lengths(judged: JudgedRun) -> dict[str, Any]:
     """Return the unit of lengths, rows of quantiles, and what was spent in all.
 
     unit: tokens if they are recorded for all texts, else characters.
@@ -406,7 +373,7 @@ def _lengths(judged: Judged) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
+def _checklist(judged: JudgedRun, model: str) -> list[tuple[str, str | None]]:
     """Return what a result on GSM8K must state so that others can get the same number.
 
     model: its name, and what the server says. The value of a point that the run does not record is
@@ -466,7 +433,7 @@ def _checklist(judged: Judged, model: str) -> list[tuple[str, str | None]]:
     ]  # fmt: skip
 
 
-def page_blocks(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> Iterator[tuple[str, str]]:
+def page_blocks(runs: Sequence[JudgedRun], scorers: Sequence[Scorer]) -> Iterator[tuple[str, str]]:
     """Yield the id and the content of each block; `scorers` are in the order of their marks."""
     problems: dict[tuple[str, str], Problem] = {}
     for judged in runs:
@@ -557,7 +524,7 @@ def _packed(value: object) -> str:
     return base64.b64encode(gzip.compress(body, 6, mtime=0)).decode()
 
 
-def heatmap_page(runs: Sequence[Judged]) -> str:
+def heatmap_page(runs: Sequence[JudgedRun]) -> str:
     """Return a page with a verifier's values token by token, as in appendix F of Cobbe et al. 2021.
 
     It shows solutions of four kinds: correct and wrong ones that the verifier scores high, and
@@ -643,7 +610,7 @@ def methods_in_words(comparisons: Sequence[Comparison]) -> str:
     return " ".join(sentences)
 
 
-def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
+def markdown(runs: Sequence[JudgedRun], scorers: Sequence[Scorer]) -> str:
     """Return a table of the runs for a pull request, then each scorer's accuracy, collapsed."""
     differences, refusal = compared_with_first([judged.headline for judged in runs])
     methods = markdown_text(refusal) or methods_in_words([*differences.values()])
@@ -652,7 +619,7 @@ def markdown(runs: Sequence[Judged], scorers: Sequence[Scorer]) -> str:
     return f"{text}\n"
 
 
-def write_report(judged: Sequence[Judged], scorers: Sequence[Scorer], path: Path) -> int:
+def write_report(judged: Sequence[JudgedRun], scorers: Sequence[Scorer], path: Path) -> int:
     """Write the page, or Markdown for a name that ends in .md; return the size in bytes."""
     write = markdown if path.suffix.lower() == ".md" else report_page
     return save_page(write(judged, scorers), path)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
+from rich.segment import Segment
 from rich.table import Table
 
 from gradeschool.answers.regions import FORM_NAMES
@@ -47,6 +48,27 @@ SEAM, HYPHEN = re.compile(r"(?<=[/_: +=])|(?=[@#])"), re.compile(r"(?<=-)")
 INDENT = "  "
 LIST_ALL = "--scorer all lists every scorer"
 LARGE_DISAGREEMENT = 0.1  # of the file's flags with the headline scorer
+
+
+class TerminalConsole(Console):
+    """A console that escapes what it prints, except for styles and cursor movements.
+
+    Markup ("[red]") and emoji (":smile:") in names are printed literally. A closed output raises
+    BrokenPipeError.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+        """Yield the parts of an output, escaped."""
+        for part in super().render(renderable, options):
+            is_plain = part.control or part.text.isprintable()
+            yield part if is_plain else Segment(printable(part.text), part.style)
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error, which `LazyGroup.invoke` handles; rich would exit with 1."""
+        raise BrokenPipeError
 
 
 def print_scores(scores: Sequence[RunScore], console: Console, headline: str | None = None) -> None:

@@ -146,11 +146,6 @@ def read_greedy(folder: Path, run: str) -> rank.Outcomes:
     return {each.problem.id: each.outcome for each in _read_run(folder, run).answered}
 
 
-def _compare(before: rank.Outcomes, after: rank.Outcomes) -> str:
-    """Return after minus before, in points with its interval."""
-    return gain(*rank.paired_difference(before, after))
-
-
 def write_report(preset: Preset, folder: Path) -> Path:
     """Write report.md from a finished recipe's folder; return its path."""
     first = preset.seeds[0]
@@ -192,13 +187,15 @@ def write_report(preset: Preset, folder: Path) -> Path:
         inside = rank.auc_of_cases(rank.VERIFIER, [each.case for each in selected(what)]).within
         majority = rank.count_outcomes(selected(what), rank.MAJORITY)
         after = [rank.count_outcomes(selected(what), name) for name in shown[:3]]
-        curve.append([label, decimals(inside), *(_compare(majority, each) for each in after)])
+        gains = (gain(*rank.paired_difference(majority, each)) for each in after)
+        curve.append([label, decimals(inside), *gains])
+    over_majority = {name: rank.paired_difference(added[rank.MAJORITY], each)
+                     for name, each in added.items() if name != rank.MAJORITY}  # fmt: skip
     text = fill(
         "reproduction.md", preset=preset, first=first, titles=titles, shares=shares, best=best,
         curve=curve, majority=rank.MAJORITY, tested=len(selected("verifier")),
-        over_majority=lambda name: _compare(added[rank.MAJORITY], added[name]),
-        ahead=[titles[name] for name in shown
-               if rank.paired_difference(added[rank.MAJORITY], added[name])[1].low > 0],
+        over_majority=lambda name: gain(*over_majority[name]),
+        ahead=[titles[name] for name in shown if over_majority[name][1].low > 0],
         controls={words: (gain(*found), found[0] < 0) for words, found in controls.items()},
         need=decimals(rank.break_even_auc([each.case for each in selected("verifier")])),
         intervals={name: clustered_wilson(list(each.values())) for name, each in added.items()},

@@ -21,7 +21,7 @@ from gradeschool.printable import bounds
 from gradeschool.reports.measured import changed_settings
 from gradeschool.reports.pages import render
 from gradeschool.reports.report import judge_runs, report_page
-from gradeschool.runs.folder import find_runs, summarise_run
+from gradeschool.runs.folder import RunSummary, find_runs
 from gradeschool.scoring.score import score_run
 from gradeschool.scoring.sources import choose_runs
 from gradeschool.scoring.table import ScoredTable, scorer_for
@@ -114,7 +114,7 @@ def _row_of(path: Path, stamp: object) -> dict[str, Any]:
     stamp: of the run's files; with another one, they are read again. percent: the accuracy as it is
     shown; its bounds if the scorer fails on some texts.
     """
-    summary = summarise_run(path)
+    summary = RunSummary(path)
     manifest = summary.manifest
     row: dict[str, Any] = {
         "model": str(manifest.get("model") or ""),

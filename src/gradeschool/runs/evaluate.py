@@ -6,14 +6,16 @@ import asyncio
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from statistics import NormalDist
 from threading import current_thread, main_thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gradeschool.answers.extractor import extract_final_answer, rests_on_guess
+from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.answers.regions import Marks, thinking_spans
 from gradeschool.atomic import write_json
 from gradeschool.completion import IN_THINKING, REMEDIES, Completion
@@ -28,6 +30,8 @@ from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import PreparedJob, make_manifest, request_key
 from gradeschool.runs.send import Answered, Budget, Dispatcher, estimate, split
 from gradeschool.scorer import Outcome
+from gradeschool.scoring.at_k import AtK, ballots_by_problem
+from gradeschool.scoring.at_k import curve as curve_of
 from gradeschool.scoring.checks import AlikeTexts
 from gradeschool.scoring.score import RunScore, score_run
 from gradeschool.scoring.sources import Run
@@ -35,41 +39,11 @@ from gradeschool.scoring.statistics import clustered_wilson
 from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, ScorerSet, tally_by_problem
 from gradeschool.worker import SIGNALS
 
-if TYPE_CHECKING:
-    from gradeschool.scoring.at_k import AtK
-
 FIRST_LOOK = 100  # problems
 # Warn of problems whose samples are the same text from this number and this share on.
 LEAST_SAME, SAME = 5, 0.9
 # The last line that the prompt asks for; of a longer reply, the last of them.
 VERDICT = re.compile(r"^\W{0,4}ANSWER:\W{0,4}(NONE|[-+]?[\d.,/:]*\d)", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The end of a session of a run.
-
-    manifest, results: the fields of run.json and results.json. curve: maj@k and pass@k by the
-    headline scorer, () for one sample per problem. answered: samples. cautions: messages about
-    answers that were sampled with other settings than requested, or are empty. cut_at: see
-    `own_run.cut_by_server`. example: the first message of the most frequent cause of failed
-    samples. over_budget: the run stopped at `max_cost`. cost: dollars for all stored completions,
-    None without a price.
-    """
-
-    prepared: PreparedJob
-    manifest: Mapping[str, Any]
-    score: RunScore
-    curve: Sequence[AtK]
-    results: Mapping[str, Any]
-    answered: int
-    cautions: Sequence[str]
-    cut_at: int | None
-    example: str
-    interrupted: bool
-    over_budget: bool
-    fatal: FatalModelError | None
-    cost: float | None
 
 
 class Session:
@@ -173,6 +147,64 @@ class Session:
                 return
 
 
+class Evaluation:
+    """The end of a session of a run.
+
+    manifest, results: the fields of run.json and results.json. curve: maj@k and pass@k by the
+    headline scorer, () for one sample per problem. answered: samples. cautions: messages about
+    answers that were sampled with other settings than requested, or are empty. cut_at: see
+    `own_run.cut_by_server`. example: the first message of the most frequent cause of failed
+    samples. over_budget: the run stopped at `max_cost`. cost: dollars for all stored completions,
+    None without a price.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        manifest: Mapping[str, Any],
+        summary: tuple[RunScore, Sequence[AtK], Mapping[str, Any]],
+        fatal: FatalModelError | None,
+    ) -> None:
+        self.prepared, self.manifest, self.fatal = session.prepared, manifest, fatal
+        self.score, self.curve, self.results = summary
+        rows, budget, results = session.store.completions, session.budget, self.results
+        todo, pairs = split(session.requests, rows)
+        texts, deviations = [row for _, row in pairs], results["deviations"]
+        self.answered = len(texts)
+        self.cautions = [
+            f"the server refuses {name}: {refused} of {len(texts)} answers were drawn with the "
+            "server's own value, not the protocol's"
+            for name in SAMPLING
+            if (refused := deviations.get(f"{name} refused"))
+        ]
+        if others := own_run.other_models(self.prepared.model.identity, results["answered_by"]):
+            self.cautions.append(
+                f"the server says that another model answered: {others}; check the model's name"
+            )
+        shown = (row.reasoning or row.usage.reasoning_tokens
+                 or thinking_spans(row.text) != ([], None) for row in texts)  # fmt: skip
+        if self.prepared.job.thinking and texts and not any(shown):
+            self.cautions.append(f"--thinking on was sent, and none of {len(texts)} answers shows "
+                                 "thinking; the server may ignore it")  # fmt: skip
+        self.cut_at = own_run.cut_by_server(manifest, texts)
+        for cause, remedy in REMEDIES.items():
+            if empty := deviations.get(cause):
+                if cause == IN_THINKING and self.cut_at is not None:
+                    most = count(self.cut_at, "token")
+                    remedy = f"the server's own limit cut them (after {most} at most)"
+                self.cautions.append(f"{empty} of {len(texts)} answers have {cause}; {remedy}")
+        self.cautions += results["alike"]
+        self.example = ""
+        if cause := next(iter(results["errors"]), ""):
+            failed = (rows[each.key] for each in todo if each.key in rows)
+            example = next(row.error for row in failed if row.cause == cause)
+            self.example = example.removeprefix(f"{cause}: ")
+        self.over_budget = bool(todo) and budget is not None and budget.stopped
+        is_stopped = bool(todo) and session.dispatcher.stopping.is_set()
+        self.interrupted = is_stopped and fatal is None and not self.over_budget
+        self.cost = results.get("cost", {}).get("dollars")
+
+
 Show = Callable[[Session, str], None]
 
 
@@ -217,58 +249,22 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
                 for number in numbers:
                     loop.remove_signal_handler(number)
             requests, rows = session.requests, store.completions
-            _, answered = split(requests, rows)
             score, curve, results = summarise(
                 model.name, session.scorers, requests, rows, session.known
             )
             results["seconds"] = round(monotonic() - started, 3)
             budget, stopping = session.budget, session.dispatcher.stopping.is_set()
             if prepared.judge is not None and fatal is None and not stopping:
-                results["judge"] = await ask_judge(prepared.judge, prepared, answered)
+                results["judge"] = await ask_judge(
+                    prepared.judge, prepared, split(requests, rows)[1]
+                )
             if budget is not None:
                 results["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
             if "until" in manifest:
                 results["until"] = manifest["until"]
             write_json(folder / own_run.RESULTS_FILE, results)
 
-    deviations = results["deviations"]
-    cautions = [
-        f"the server refuses {name}: {refused} of {len(answered)} answers were drawn with the "
-        "server's own value, not the protocol's"
-        for name in SAMPLING
-        if (refused := deviations.get(f"{name} refused"))
-    ]
-    if others := own_run.other_models(model.identity, results["answered_by"]):
-        cautions.append(
-            f"the server says that another model answered: {others}; check the model's name"
-        )
-    texts = [row for _, row in answered]
-    shown = (row.reasoning or row.usage.reasoning_tokens or thinking_spans(row.text) != ([], None)
-             for row in texts)  # fmt: skip
-    if job.thinking and texts and not any(shown):
-        cautions.append(f"--thinking on was sent, and none of {len(texts)} answers shows thinking; "
-                        "the server may ignore it")  # fmt: skip
-    cut = own_run.cut_by_server(manifest, texts)
-    for cause, remedy in REMEDIES.items():
-        if empty := deviations.get(cause):
-            if cause == IN_THINKING and cut is not None:
-                remedy = f"the server's own limit cut them (after {count(cut, 'token')} at most)"
-            cautions.append(f"{empty} of {len(answered)} answers have {cause}; {remedy}")
-    example = ""
-    if cause := next(iter(results["errors"]), ""):
-        failed = (rows[each.key] for each in requests if each.key in rows)
-        example = next(row.error for row in failed if row.error and row.cause == cause)
-    is_partial = len(answered) < len(requests)
-    over_budget = is_partial and budget is not None and budget.stopped
-    return Evaluation(
-        prepared, manifest, score, curve, results, len(answered),
-        [*cautions, *results["alike"]], cut,
-        example=example.removeprefix(f"{cause}: "),
-        interrupted=is_partial and stopping and fatal is None and not over_budget,
-        over_budget=over_budget,
-        fatal=fatal,
-        cost=results.get("cost", {}).get("dollars"),
-    )  # fmt: skip
+    return Evaluation(session, manifest, (score, curve, results), fatal)
 
 
 def summarise(
@@ -285,33 +281,19 @@ def summarise(
     sample per problem. `answered_by` counts the model names in replies; `alike` warns of short
     texts that may be failures of the server, and of samples that are the same text.
     """
-    samples: list[Sample] = []
-    answers: list[Completion] = []
-    errors, models, deviations = Counter[str](), Counter[str](), Counter[str]()
-    tokens = Counter[str](prompt_tokens=0, completion_tokens=0)
-    seconds: list[float] = []
-    speeds: list[float] = []
-    for request in requests:
-        row = completions.get(request.key)
-        if row is None:
-            continue
-        samples.append(Sample(len(samples) + 1, text=row.text, sample=request.sample,
-                              finish=row.finish, error=row.error,
-                              problem=request.problem))  # fmt: skip
-        deviations.update(row.deviations)
-        if row.error:
-            errors[row.cause] += 1
-            continue
-        answers.append(row)
-        if row.model:
-            models[row.model] += 1
-        for kind, number in row.usage._asdict().items():
-            if number is not None:
-                tokens[kind] += number
-        if row.latency is not None:
-            seconds.append(row.latency)
-            if row.latency and row.usage.completion_tokens:
-                speeds.append(row.usage.completion_tokens / row.latency)
+    pairs = [(each, completions[each.key]) for each in requests if each.key in completions]
+    samples = [
+        Sample(number, text=row.text, sample=request.sample, finish=row.finish, error=row.error,
+               problem=request.problem)
+        for number, (request, row) in enumerate(pairs, start=1)
+    ]  # fmt: skip
+    answers = [row for _, row in pairs if not row.error]
+    errors = Counter(row.cause for _, row in pairs if row.error)
+    tokens = Counter(prompt_tokens=0, completion_tokens=0)
+    for row in answers:
+        tokens.update({kind: n for kind, n in row.usage._asdict().items() if n is not None})
+    timed = [(row.latency, row.usage.completion_tokens) for row in answers
+             if row.latency is not None]  # fmt: skip
     alike = AlikeTexts(name)
     alike.add(samples)
     warnings = list(alike.conclude())
@@ -332,9 +314,6 @@ def summarise(
     table = ScoredTable(Run(name, samples), scorers, outcomes)
     score, curve = score_run(table), []
     if requests and requests[-1].sample:
-        from gradeschool.scoring.at_k import ballots_by_problem
-        from gradeschool.scoring.at_k import curve as curve_of
-
         curve = curve_of(ballots_by_problem(table))
     fields = {
         **score.as_json(),
@@ -345,11 +324,11 @@ def summarise(
         "truncated": score.forms.truncated if score.forms else 0,
         "empty": score.forms.empty if score.forms else 0,
         "errors": dict(errors.most_common()),
-        "answered_by": dict(models),
-        "deviations": dict(deviations),
+        "answered_by": dict(Counter(row.model for row in answers if row.model)),
+        "deviations": dict(Counter(each for _, row in pairs for each in row.deviations)),
         "alike": warnings,
-        "latency": quantiles(seconds),
-        "tokens_per_second": quantiles(speeds),
+        "latency": quantiles([seconds for seconds, _ in timed]),
+        "tokens_per_second": quantiles([n / seconds for seconds, n in timed if seconds and n]),
         **tokens,
     }
     return score, curve, fields
@@ -444,8 +423,6 @@ def judge_requests(identity: str, answered: Answered, marks: Marks) -> list[Requ
     identity: of the judge; its key has the question and the completion, which are in the prompt.
     marks: of thinking, besides the usual ones.
     """
-    from gradeschool.answers.extractor import extract_final_answer, rests_on_guess
-
     asked, protocol = [], get_protocol("gradeschool/judge")
     for request, row in answered:
         problem = request.problem
@@ -460,8 +437,6 @@ def judge_requests(identity: str, answered: Answered, marks: Marks) -> list[Requ
 
 def outcome_of_reply(reply: str, problem: Problem) -> Outcome:
     """Return the outcome of a judge's reply; ERROR for one without the line that is asked for."""
-    from gradeschool.answers.quantities import canonical_gold, same_answer
-
     lines = VERDICT.findall(reply)
     if not lines:
         return Outcome.ERROR

@@ -5,7 +5,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,10 @@ from gradeschool.formats import own_run
 from gradeschool.formats.values import mapping
 from gradeschool.models.base import Request
 from gradeschool.printable import accuracy_words, bounds, count
+from gradeschool.runs.evaluate import summarise
 from gradeschool.runs.job import SCHEMA, RunPlan, differing, facts_of, recorded_plan
 from gradeschool.scorer import clip
+from gradeschool.scoring.table import ScorerSet, choose_scorers
 
 SHOWN = 5
 REWRITE = "the command of the run writes it again"
@@ -38,21 +40,21 @@ def find_runs(folder: Path) -> Iterator[Path]:
             yield path
 
 
-@dataclass(frozen=True, slots=True)
 class RunSummary:
     """One run folder: run.json, results.json (None before the end of a session), and counts.
 
     planned: samples in the complete run, 0 if run.json is damaged. answered, failed: samples by
-    their last state. damaged: torn and changed rows.
+    their last state. damaged: torn and changed rows. Raises InputError for any other or unreadable
+    folder.
     """
 
-    folder: Path
-    manifest: Mapping[str, Any]
-    results: Mapping[str, Any] | None
-    planned: int
-    answered: int
-    failed: int
-    damaged: int
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.manifest, self.results, rows = _read(folder)
+        counted = own_run.counting_completions(row for row in rows if row is not None)
+        self.planned = own_run.planned_samples(self.manifest)
+        self.failed = sum(bool(row.error) for row in counted.values())
+        self.answered, self.damaged = len(counted) - self.failed, rows.count(None)
 
     @property
     def figures(self) -> dict[str, Mapping[str, Any]]:
@@ -79,7 +81,7 @@ class RunSummary:
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON values; the manifest is "run"."""
-        fields = asdict(self)
+        fields = dict(vars(self))
         return {"run": fields.pop("manifest"), **fields, "folder": str(self.folder)}
 
 
@@ -95,16 +97,6 @@ def _read(
         return manifest, own_run.read_json(folder / own_run.RESULTS_FILE), rows
     except OSError as error:
         raise StoreError(f"cannot read {str(folder)!r}: {error.strerror}") from error
-
-
-def summarise_run(folder: Path) -> RunSummary:
-    """Return the summary of a run folder; raises InputError for any other or unreadable folder."""
-    manifest, results, rows = _read(folder)
-    counted = own_run.counting_completions(row for row in rows if row is not None)
-    failed = sum(bool(row.error) for row in counted.values())
-    planned = own_run.planned_samples(manifest)
-    answered = len(counted) - failed
-    return RunSummary(folder, manifest, results, planned, answered, failed, rows.count(None))
 
 
 def verify(folder: Path) -> list[tuple[bool, str]]:
@@ -173,9 +165,6 @@ def _check_results(
     completions: list[Completion],
 ) -> tuple[bool, str]:
     """Compare results.json with the scores of the stored completions; return a finding."""
-    from gradeschool.runs.evaluate import summarise
-    from gradeschool.scoring.table import ScorerSet, choose_scorers
-
     if results is None:
         return False, f"no results.json yet; {REWRITE}"
     rows = own_run.counting_completions(completions)

@@ -207,12 +207,12 @@ def explain_gap(
     # What run.json says that can cost points; only a second run measures how many.
     manifest, published = run.manifest, known_protocol(run.manifest)
     answered_by = Counter(each.model for each in judged if each.stored is not None and each.model)
-    others = own_run.other_models(str(manifest.get("model")), answered_by)
+    answering = own_run.other_models(str(manifest.get("model")), answered_by)
     dataset, usual = mapping(manifest.get("dataset")).get("name"), published and published.dataset
     heat = mapping(manifest.get("decoding")).get("temperature")
     precision = str(mapping(manifest.get("engine")).get("precision") or "")
     for holds, name, evidence, command in (
-        (others, "another model", f"the server says that another model answered: {others}",
+        (answering, "another model", f"the server says that another model answered: {answering}",
          "check the model's name"),
         (usual and dataset and dataset != ALIASES.get(usual, usual), "other problems",
          f"the run is on {dataset}; a figure of {usual} is of others", f"evaluate with -d {usual}"),
