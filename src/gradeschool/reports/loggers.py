@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradeschool.errors import require_packages
 from gradeschool.formats.own_run import manifest_of, results_of
@@ -25,17 +25,29 @@ NO_METRIC_NAME = re.compile(r"[^\w. /:-]")  # characters that MLflow does not al
 Scalar = str | int | float | bool
 
 
-class LoggedRun(NamedTuple):
-    """What a logger gets of a run; the id is the same after a resume.
+class LoggedRun:
+    """What a logger gets of a run folder, masked; the id is the same after a resume.
 
     whole: every sample is answered. parameters: nested names are joined by ".", in results by "/".
     """
 
-    name: str
-    id: str
-    whole: bool
-    parameters: Mapping[str, Scalar]
-    results: Mapping[str, float]
+    def __init__(self, folder: Path) -> None:
+        fields, results, place = manifest_of(folder), results_of(folder), folder.resolve()
+        settings = {name: value for name, value in fields.items() if name not in UNLOGGED}
+        for name, score in results.pop("scorers", {}).items():
+            interval = dict(zip(("low", "high"), score["ci95"] or (), strict=False))
+            results[name] = {**score, **interval}
+        self.name = masked(place.name)
+        identity = f"{fields.get('created')} {place}"
+        self.id = hashlib.sha256(identity.encode()).hexdigest()[:16]
+        self.whole = not (results.get("missing") or results.get("failed"))
+        self.parameters: Mapping[str, Scalar] = masked_values(
+            flat({**settings, "changed": changed_settings(fields)})
+        )
+        self.results: Mapping[str, float] = {
+            name: value for name, value in masked_values(flat(results, "/")).items()
+            if isinstance(value, int | float)
+        }  # fmt: skip
 
 
 def log_to_wandb(run: LoggedRun) -> str:
@@ -107,18 +119,7 @@ def log_run(
 
     tell: called with where each run can be seen. warn: called with the failure of a logger.
     """
-    fields, results, place = manifest_of(folder), results_of(folder), folder.resolve()
-    settings = {name: value for name, value in fields.items() if name not in UNLOGGED}
-    for name, score in results.pop("scorers", {}).items():
-        results[name] = {**score, **dict(zip(("low", "high"), score["ci95"] or (), strict=False))}
-    run = LoggedRun(
-        masked(place.name),
-        hashlib.sha256(f"{fields.get('created')} {place}".encode()).hexdigest()[:16],
-        not (results.get("missing") or results.get("failed")),
-        masked_values(flat({**settings, "changed": changed_settings(fields)})),
-        {name: value for name, value in masked_values(flat(results, "/")).items()
-         if isinstance(value, int | float)},
-    )  # fmt: skip
+    run = LoggedRun(folder)
     for name in dict.fromkeys(names):
         try:
             tell(f"{name} log: {masked(LOGGERS[name](run))}")

@@ -167,45 +167,29 @@ def judge_runs(
     return [JudgedRun(run, scorers, values[run.path], warn) for run in runs], scorers
 
 
-class ScorerGroup(NamedTuple):
+class ScorerGroup:
     """Scorers that agree on every completion, against the headline scorer.
 
-    own: the headline scorer is one of them, and the first. finds: they call something correct, and
-    find an answer in most completions. gained, lost: completions that they call correct and the
-    headline does not, and the reverse.
+    names: the first is the headline, or the shortest. own: the headline scorer is one of them.
+    finds: they call something correct, and find an answer in most completions. gained, lost:
+    completions that they call correct and the headline does not, and the reverse.
     """
 
-    names: tuple[str, ...]
-    result: scoring.ScorerResult
-    own: bool
-    finds: bool
-    gained: int
-    lost: int
-
-
-def scorer_groups(judged: JudgedRun) -> list[ScorerGroup]:
-    """Return the sets of scorers that agree on every completion, by accuracy, highest first.
-
-    The first of equals is the headline's; the first name of a group is the headline, or the
-    shortest.
-    """
-    places = {each.scorer: place for place, each in enumerate(judged.score.scorers)}
-    groups = []
-    for names in judged.score.agreeing:
-        place = places[names[0]]
-        result = judged.score.scorers[place]
+    def __init__(self, run: JudgedRun, names: tuple[str, ...]) -> None:
+        self.result = result = run.score.result(names[0])
+        place = run.score.scorers.index(result)
         pairs = Counter((each.outcome == CORRECT, each.outcomes[place] == CORRECT)
-                        for each in judged.completions
+                        for each in run.completions
                         if ERROR not in (each.outcome, each.outcomes[place]))  # fmt: skip
-        own = place == HEADLINE
-        groups.append(ScorerGroup(
-            names if own else tuple(sorted(names, key=len)),
-            result,
-            own,
-            finds=bool(result.correct) and result.correct + result.wrong > result.no_answer,
-            gained=pairs[False, True],
-            lost=pairs[True, False],
-        ))  # fmt: skip
+        self.gained, self.lost = pairs[False, True], pairs[True, False]
+        self.own = place == HEADLINE
+        self.names = names if self.own else tuple(sorted(names, key=len))
+        self.finds = bool(result.correct) and result.correct + result.wrong > result.no_answer
+
+
+def scorer_groups(run: JudgedRun) -> list[ScorerGroup]:
+    """Return the scorers that agree, by accuracy, highest first; of equals the headline's."""
+    groups = [ScorerGroup(run, names) for names in run.score.agreeing]
     return sorted(groups, key=lambda group: (-group.result.accuracy, not group.own, group.names))
 
 
