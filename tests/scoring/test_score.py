@@ -138,7 +138,7 @@ def test_each_text_of_a_problem_gets_one_number(rows: list[tuple[int, int]]) -> 
     numbering = Numbering("f")
     texts: dict[int, int] = {}
     for row, (sample, text) in enumerate(rows, start=1):
-        number = numbering.place(row, "r", "0", "1", sample, text)
+        number = numbering.number(row, "r", "0", "1", sample, text)
         wanted = 0 if sample == UNNUMBERED else sample
         if texts.get(wanted, text) == text:
             assert number == (None if wanted in texts else wanted)
@@ -150,9 +150,9 @@ def test_each_text_of_a_problem_gets_one_number(rows: list[tuple[int, int]]) -> 
 
 def test_many_samples_of_a_problem_take_linear_time() -> None:
     numbering = Numbering("f")
-    last = [numbering.place(n, "r", "0", "1", 0, n + 1) for n in range(100_000)][-1]
+    last = [numbering.number(n, "r", "0", "1", 0, n + 1) for n in range(100_000)][-1]
     assert last == 99_999
-    assert numbering.place(0, "r", "0", "1", UNNUMBERED, 500) is None
+    assert numbering.number(0, "r", "0", "1", UNNUMBERED, 500) is None
 
 
 # Samples of a run: repeats, numbers, faults
@@ -264,9 +264,8 @@ def test_a_failed_request_is_an_error_under_platinum_too() -> None:
     samples = [Sample(1, text="#### 1", problem=problem),
                Sample(2, sample=1, error="http 500", problem=problem)]  # fmt: skip
     scorers = ScorerSet([get_scorer("openai/2021")])
-    counts = Counter((row.problem or "", row.outcomes, row.form, row.revised, row.flag)
-                     for row in score.score_batch(samples, scorers, revised))  # fmt: skip
-    platinum = score.score_counts("run", 2, counts, scorers.names).platinum
+    counts = Counter(row.kind for row in score.score_batch(samples, scorers, revised))
+    platinum = score.score_counts("run", counts, scorers.names).platinum
     assert platinum is not None
     result = platinum.scorers[0]
     assert (platinum.failed, result.correct, result.no_answer) == (1, 1, 0)

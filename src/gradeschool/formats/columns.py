@@ -10,7 +10,7 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from gradeschool.completion import Finish, finish_of
@@ -43,7 +43,9 @@ from gradeschool.problem import MARKER
 from gradeschool.scorer import clip
 
 WEAK_GOLDS = ROLES["gold"][-4:]  # as often of a text
-BESIDE_GOLD = {*WORDS["gold_words"], *WORDS["beside_gold"]}
+GOLD_WORDS = {*WORDS["gold_words"]}
+BESIDE_GOLD = GOLD_WORDS.union(WORDS["beside_gold"])
+ABOUT_PROBLEM = {*WORDS["about_problem"]}
 ALIASES = {"completion": "response", "text": "response", "answer": "gold", "index": "id",
            "model": "run"}  # fmt: skip
 BARE = re.compile(r"\s*[-+$]?[\d.,/]+%?\.?\s*\Z")  # a number and nothing else
@@ -137,8 +139,8 @@ class Columns:
 
     def __str__(self) -> str:
         """Return "response=completion, question=question"."""
-        words = [f"{role}={column}" for role, column in self.roles.items()]
-        return ", ".join([*words, "problems=in order"] if self.in_order else words)
+        words = ", ".join(map("{}={}".format, self.roles, self.roles.values()))
+        return f"{words}, problems=in order" if self.in_order else words
 
     def begin(self) -> None:
         """Start again with the first row."""
@@ -242,53 +244,56 @@ def choose_columns(
 
     Raises InputError if it is not certain which column has the texts.
     """
-    table = _Table(rows, file)
-    found = {role: table.find(name) for role, name in named.items() if name != "-"}
-    taken, is_weak = {column.path for column in found.values()}, False
+    table, found, is_weak = _Table(rows, file), dict[str, Column](), False
+    for role, name in named.items():
+        if name != "-":
+            found[role] = table.find(name)
+            table.taken.add(found[role].path)
     if "flag" in found:
         values = [each for each in table.cells[found["flag"]] if not isinstance(each, list)]
-        examples = list(dict.fromkeys(map(shown, values)))
-        if values and all(parse_flag(value) is None for value in values):
+        if values and not any(parse_flag(value) is not None for value in values):
+            examples = list(dict.fromkeys(map(shown, values)))
             raise InputError(
                 f"the values of {named['flag']!r} in {file!r} ({', '.join(examples[:3])}) are no "
                 "verdicts; give a column with true and false, 1 and 0, or correct and wrong: "
                 "--columns flag=COLUMN"
             )
     if "response" not in found:
-        found["response"], is_weak = table.choose_text(taken)
-        taken.add(found["response"].path)
+        found["response"], is_weak = table.choose_text()
+        table.taken.add(found["response"].path)
         table.refuse_steps(found["response"])
     roles = {}
     for role in ROLES:
         column = found.get(role)
         if column is None and role not in named:
-            column = table.choose(role, taken)
+            column = table.choose(role)
         if column is not None:
             roles[role] = column
             if role != "question" or column.plain not in CHAT:
-                taken.add(column.path)
+                table.taken.add(column.path)
     if in_order and "question" in roles:
         raise InputError(
             f"the column {str(roles['question'])!r} of {file!r} has the questions, which name the "
             "problems; leave --in-order out, or give --columns question=- if it has none"
         )
-    used = {path[0] for path in taken}
-    others = {name: column for name, column in table.top.items() if column.path[0] not in used}
-    varied = (column.path[0] for name, column in others.items()
-              if "sample" not in roles and name != "seed" and table.has_kinds(column))  # fmt: skip
+    others, kinds = table.others(), dict[str, Counter[Any]]()
+    for name, column in others.items():
+        if "sample" not in roles and name != "seed" and len(kinds) < 4 and table.has_kinds(column):
+            kinds[column.path[0]] = Counter()
+    selected = unused = ""
+    samples = [texts_of(found["response"].value(row)) or () for row in rows]
+    for column in others.values() if min(map(len, samples)) > 1 else ():  # one of several texts
+        if all(map(list.__contains__, samples, map(column.value, rows))):
+            selected = selected or str(column)
+    if "gold" in roles and not in_order and not {"question", "id", "sample"} & {*roles, *named}:
+        unused = table.problem_and_sample([*others.values()][:16], roles["gold"], roles.get("run"))
+    thoughts = (each for each in table.cells if each.plain in WORDS["thinking"])
     return Columns(
         roles, frozenset(named), is_weak, in_order,
-        executed=next((str(others[name]) for name in WORDS["executed"] if name in others), ""),
-        selected=next((str(each) for each in others.values()
-                       if table.is_selected(each, found["response"])), ""),
-        thinking=next((each for each, values in table.cells.items()
-                       if each.plain in WORDS["thinking"] and each.path not in taken
-                       and any(map(texts_of, values))), None),
-        wordy=list(map(str, table.wordy_texts(*taken))),
-        kinds={name: Counter() for name in islice(varied, 4)},
-        unused=table.problem_and_sample([*others.values()][:16], roles["gold"], roles.get("run"))
-        if "gold" in roles and roles.keys().isdisjoint(("question", "id", "sample"))
-        and not in_order and "id" not in named and "question" not in named else "",
+        executed=str(next(filter(None, map(others.get, WORDS["executed"])), "")),
+        selected=selected,
+        thinking=next(filter(table.may_be_text, thoughts), None),
+        wordy=list(map(str, table.wordy_texts())), kinds=kinds, unused=unused,
     )  # fmt: skip
 
 
@@ -303,27 +308,28 @@ def describe_columns(rows: Sequence[Mapping[str, Any]], file: str) -> str:
 
 
 class _Table:
-    """The first rows of a file, by column: the columns, then the values inside them.
+    """The first rows of a file by column, and which columns have a role already.
 
-    cells: of each column, without missing values. top: the first column with a plain name. inner:
-    the values inside columns, by the plain name of the innermost.
+    cells: the values of each column, without missing ones: of the columns, then of those inside
+    them. top: the first column with a plain name. inner: the values inside columns, by the plain
+    name of the innermost. taken: the paths of the columns with a role.
     """
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], file: str) -> None:
         self.rows = rows
         self.file = file
-        self.names = list(dict.fromkeys(name for fields in rows for name in fields))
-        paths: list[tuple[str, ...]] = [(name,) for name in self.names]
-        inside = (path for fields in rows for name, value in fields.items()
-                  for path in _inside(value, (name,), 1))  # fmt: skip
-        paths += islice(dict.fromkeys(islice(inside, 64 * MOST_INSIDE)), MOST_INSIDE)
+        self.taken: set[tuple[str, ...]] = set()
+        self.names = list(dict.fromkeys(chain.from_iterable(rows)))
         self.top: dict[str, Column] = {}
         self.inner: defaultdict[str, list[Column]] = defaultdict(list)
         self.cells: dict[Column, list[Any]] = {}
-        for column in map(Column, paths):
+        inside = islice(chain.from_iterable(map(_inside, rows)), 64 * MOST_INSIDE)
+        paths = dict.fromkeys(chain(zip(self.names), inside))
+        for path in islice(paths, len(self.names) + MOST_INSIDE):
+            column = Column(path)
             values = map(column.value, rows)
             self.cells[column] = [each for each in values if each is not None and each == each]
-            if len(column.path) == 1:
+            if len(path) == 1:
                 self.top.setdefault(column.plain, column)
             if len(parts := column.parts) > 1:
                 self.inner[parts[-1]].append(column)
@@ -344,86 +350,79 @@ class _Table:
             "shows them with examples"
         )
 
-    def choose_text(self, taken: set[tuple[str, ...]]) -> tuple[Column, bool]:
+    def choose_text(self) -> tuple[Column, bool]:
         """Return the column of the texts, and whether its name is a weak one."""
-        groups: list[list[Column]] = []
-        for names in (TEXTS, WEAK_TEXTS):
-            groups.append([self.top[name] for name in names if name in self.top])
-            groups.append([each for name in names for each in self.inner.get(name, ())
-                           if names is TEXTS or each.parts[0] in TEXTS])  # fmt: skip
         columns: list[Column] = []
-        while groups and not columns:
-            columns = [
-                each for each in groups.pop(0) if each.path not in taken
-                and any(texts_of(value) is not None for value in self.cells[each])
-                and not self.are_flags(each)
-            ]  # fmt: skip
-        is_weak = len(groups) < 2
+        for names in (TEXTS, WEAK_TEXTS):
+            is_weak = names is WEAK_TEXTS
+            inside = (each for name in names for each in self.inner.get(name, ())
+                      if not is_weak or each.parts[0] in TEXTS)  # fmt: skip
+            columns = list(filter(self.may_be_text, filter(None, map(self.top.get, names))))
+            columns = columns or list(filter(self.may_be_text, inside))
+            if columns:
+                break
         if is_weak:  # "answer": 18 beside "pred": "It is ..."
             texts = [each for each in columns if not self.are_golds(each)]
-            if columns and not texts and not self.choose("gold", {*taken, columns[0].path}):
-                others = self.wordy_texts(*taken, columns[0].path)
+            if columns and not texts and not self.choose("gold", columns[0]):
+                others = self.wordy_texts(columns[0])
                 if any(each.plain not in WORDS["thinking"] for each in others):
                     columns = []  # it is rather the gold of one of these
             columns = texts or columns
             columns = [each for each in columns if each.plain in CHAT][:1] or columns
-        elif columns:  # not the same texts under another name
+        else:  # not the same texts under another name
             same = self.cells[columns[0]]
-            columns = columns[:1] + [each for each in columns[1:] if self.cells[each] != same]
+            columns[1:] = [each for each in columns[1:] if self.cells[each] != same]
         if len(columns) == 1:
             return columns[0], is_weak and columns[0].plain not in ("code", "program", *CHAT)
-        words = f"each of the columns {{}} of {self.file!r} may be the text; name the right one"
+        said = f"each of the columns {{}} of {self.file!r} may be the text; name the right one"
         if not columns:
-            errors = [value for name in ROLES["error"] if name in self.top
-                      for value in self.cells[self.top[name]]]  # fmt: skip
-            if any(error_text(value, False) for value in errors):
+            errors = filter(None, map(self.top.get, ROLES["error"]))
+            if any(error_text(value, False) for column in errors for value in self.cells[column]):
                 return Column(("response",)), False  # each request failed
-            words = (f"no column of {self.file!r} has a name by which it would be the text; it has "
-                     "texts in {}")  # fmt: skip
+            said = (f"no column of {self.file!r} has a name by which it would be the text; it has "
+                    "texts in {}")  # fmt: skip
             columns = [
-                column for column, values in self.cells.items()
-                if column.path not in taken and column.parts[-1] not in ROLES["question"][:5]
-                and plain_name(column.path[0]) not in CHAT
-                and any(map(texts_of, values)) and not self.are_flags(column)
+                each for each in filter(self.may_be_text, self.cells)
+                if each.parts[-1] not in ROLES["question"][:5]
+                and plain_name(each.path[0]) not in CHAT
             ]  # fmt: skip
             columns = list(filter(self.is_wordy, columns)) or columns
             columns.sort(key=lambda each: OF_REFERENCES.search(each.parts[-1]) is not None)
             columns = columns[:8]
-        if not columns and (chat := next((name for name in CHAT if name in self.top), "")):
+        if not columns and (chat := next(filter(None, map(self.top.get, CHAT)), None)):
             raise InputError(
-                f"the chats in {str(self.top[chat])!r} of {self.file!r} do not end in a turn of "
-                "the model; remove what follows its answer, or name the column of the texts: "
+                f"the chats in {str(chat)!r} of {self.file!r} do not end in a turn of the model; "
+                "remove what follows its answer, or name the column of the texts: "
                 "--columns response=COLUMN"
             )
         if not columns:
             known = clip(", ".join(map(repr, self.names)), 200) or "none"
             raise InputError(f"{self.file!r} has no text in any column; its columns are {known}")
-        lines = [words.replace("{}", ", ".join(repr(str(column)) for column in columns))]
+        lines = [said.replace("{}", ", ".join(repr(str(column)) for column in columns))]
         for number, fields in enumerate(self.rows[:EXAMPLES], start=1):
             cells = [f"{column} = {example(column.value(fields))}" for column in columns]
             lines.append(f"  row {number}: {'; '.join(cells)}")
-        roles = [f"response={each}{self.other_roles(each, taken)}" for each in columns]
-        lines += [f"  --columns {shlex.quote(each)}" for each in roles]
+        for text in columns:
+            command = f"response={text}{self.other_roles(text)}"
+            lines.append(f"  --columns {shlex.quote(command)}")
         raise InputError("\n".join(lines))
 
-    def other_roles(self, text: Column, taken: set[tuple[str, ...]]) -> str:
+    def other_roles(self, text: Column) -> str:
         """Return ",question=NAME,gold=NAME": likely columns of roles that no name gives."""
-        taken, found = {*taken, text.path}, ""
-        if not self.choose("question", taken) and not self.choose("id", taken):
-            wordy = [each for each in self.top.values()
-                     if each.path not in taken and self.is_wordy(each)]  # fmt: skip
-            found = "".join(f",question={each}" for each in wordy[:1])
-        if not self.choose("gold", taken):
-            golds = [each for each in self.top.values()
-                     if each.path not in taken and self.cells[each] and self.are_golds(each)
-                     ]  # fmt: skip
-            pairs = [(row, str(text.value(row)).replace(",", "")) for row in self.rows]
-            said = {each: sum(read_number(each.value(row)) in words
-                              for row, words in pairs if each.value(row))
-                    for each in golds}  # fmt: skip
-            likely = max(said, key=said.__getitem__, default=None)
-            if likely is not None and said[likely] >= 0.2 * len(pairs):
-                found += f",gold={likely}"
+        found, taken = "", {*self.taken, text.path}
+        free = [each for each in self.top.values() if each.path not in taken]
+        if not self.choose("question", text) and not self.choose("id", text):
+            wordy = next(filter(self.is_wordy, free), None)
+            found = f",question={wordy}" if wordy else ""
+        if not self.choose("gold", text):
+            said = Counter[Column]()  # how many texts say the number of a column
+            for row in self.rows:
+                words = str(text.value(row)).replace(",", "")
+                for each in filter(self.are_golds, free):
+                    value = each.value(row)
+                    said[each] += bool(value) and read_number(value) in words
+            for likely, number in said.most_common(1):
+                found += f",gold={likely}" if number >= 0.2 * len(self.rows) else ""
         return found
 
     def problem_and_sample(self, others: Sequence[Column], gold: Column, run: Column | None) -> str:
@@ -456,67 +455,83 @@ class _Table:
 
         Steps are numbered, or their number varies and only the last one answers.
         """
-        texts = map(texts_of, self.cells.get(column, ()))
-        lists = [each for each in texts if each and len(each) > 1]
+        lists = list(filter(None, map(texts_of, self.cells.get(column, ()))))
+        lists = [each for each in lists if len(each) > 1]
+        if not lists:
+            return
         numbered = sum(
             all(STEP.match(text) and str(n) in text[:9] for n, text in enumerate(each[:2], 1))
             for each in lists
         )
-        most = max(Counter(map(len, lists)).values(), default=0)
+        [(_, most)] = Counter(map(len, lists)).most_common(1)
         early = [text for each in lists for text in each[:-1]]
         varies = len(lists) >= ENOUGH and most < VARIED * len(lists)
-        if lists and (
-            numbered >= MOST * len(lists)
-            or (varies and sum(map(bool, map(ANSWER.search, early))) < 0.2 * len(early))
+        if numbered >= MOST * len(lists) or (
+            varies and sum(map(bool, map(ANSWER.search, early))) < 0.2 * len(early)
         ):
             raise InputError(
                 f"the column {str(column)!r} of {self.file!r} has lists of steps, such as "
                 f"{example(lists[0][0])}; give --columns response={column}+ to join them, or "
                 f"--columns response={column} if each is a sample"
-            )  # fmt: skip
+            )
 
-    def are_golds(self, column: Column) -> bool:
-        """Return whether most values of a column are bare numbers or marked solutions."""
+    def choose(self, role: str, *texts: Column) -> Column | None:
+        """Return the first column of a role whose values fit it, None if there is none.
+
+        texts: columns that are taken too.
+        """
+        taken = self.taken.union(each.path for each in texts)
+        columns = [each for each in filter(None, map(self.top.get, ROLES[role]))
+                   if each.path not in taken or each.plain in CHAT]  # fmt: skip
+        if role == "gold":
+            for name, column in self.top.items():
+                words = name.split("_")
+                is_gold = BESIDE_GOLD.issuperset(words) and not GOLD_WORDS.isdisjoint(words)
+                if is_gold and column.path not in taken and self.are_readable(column):
+                    columns.append(column)
+        if role in ("question", "gold", "id", "flag"):
+            columns += [
+                each for name in ROLES[role] for each in self.inner.get(name, ())
+                if role == "flag" or (
+                    not any(each.path[: len(path)] == path for path in taken)
+                    and ABOUT_PROBLEM.issuperset(each.parts[:-1])
+                    and (role != "gold" or self.are_readable(each))
+                )
+            ]  # fmt: skip
+        found = [column for column in columns if self.fits(role, column)]
+        if role == "question" and len(self.rows) >= ENOUGH:
+            # An instruction is the same in all rows and has no number, or is one of a few.
+            kinds = {each: {*map(str, self.cells[each])} for each in found}
+            most = max((len(kinds[each]) for each in found if self.is_wordy(each)), default=0)
+            others = [each for each in found if len(kinds[each]) > 1
+                      or any(map(str.isdigit, str(kinds[each])))]  # fmt: skip
+            found = others if others or self.choose("id", *texts) else found
+            found = [each for each in found if len(kinds[each]) * FEW > most] or found
+        return found[0] if found else None
+
+    def fits(self, role: str, column: Column) -> bool:
+        """Return whether the values of a column fit a role."""
+        if role == "flag" or (role == "gold" and self.are_flags(column)):
+            return role == "flag" and self.are_flags(column)
         values = self.cells[column]
-        golds = [isinstance(value, int | float) or MARKER in str(value) or BARE.match(str(value))
-                 for value in values]  # fmt: skip
-        return sum(map(bool, golds)) >= MOST * len(values)
+        late = not values and role in ("run", "finish", "error")  # a later row may have one
+        return late or any(map(FITS[role], values))
 
-    def is_wordy(self, column: Column) -> bool:
-        """Return whether most values of a column are texts of several words."""
-        texts = [texts_of(value) or [""] for value in self.cells[column]]
-        return sum(len(each[0].split(None, WORDY)) > WORDY for each in texts) > 0.5 * len(self.rows)
+    def may_be_text(self, column: Column) -> bool:
+        """Return whether a column without a role has texts that are no verdicts."""
+        return (column.path not in self.taken and any(map(texts_of, self.cells[column]))
+                and not self.are_flags(column))  # fmt: skip
 
-    def wordy_texts(self, *taken: tuple[str, ...]) -> list[Column]:
-        """Return other columns of texts that may be a model's."""
-        used = {path[0] for path in taken}
-        return [column for name, column in self.top.items()
-                if column.path[0] not in used and name not in ROLES["question"]
-                and not OF_REFERENCES.search(name)
+    def others(self, *texts: Column) -> dict[str, Column]:
+        """Return the columns without a role, and with none inside them, by their plain names."""
+        used = {path[0] for path in (*self.taken, *(each.path for each in texts))}
+        return {name: each for name, each in self.top.items() if each.path[0] not in used}
+
+    def wordy_texts(self, *texts: Column) -> list[Column]:
+        """Return the others that have texts which may be a model's."""
+        return [column for name, column in self.others(*texts).items()
+                if name not in ROLES["question"] and not OF_REFERENCES.search(name)
                 and self.is_wordy(column)]  # fmt: skip
-
-    def is_selected(self, column: Column, samples: Column) -> bool:
-        """Return whether a column has one of the several samples of each row."""
-        rows = ((column.value(row), texts_of(samples.value(row)) or ()) for row in self.rows)
-        return all(len(texts) > 1 and value in texts for value, texts in rows)
-
-    def has_kinds(self, column: Column) -> bool:
-        """Return whether a column has a few short texts or numbers."""
-        values = self.cells[column]
-        return len(values) == len(self.rows) and all(
-            type(value) in (str, int, float) and len(str(value)) <= SHORT for value in values
-        ) and len(set(values)) <= MOST_KINDS  # fmt: skip
-
-    def are_flags(self, column: Column) -> bool:
-        """Return whether a column tells right from wrong; few numbers 0 and 1 may be golds."""
-        flat: list[Any] = []
-        for value in self.cells[column]:
-            flat += value if isinstance(value, list) else [value]
-        if not flat or any(parse_flag(value) is None for value in flat):
-            return False
-        return len(flat) >= ENOUGH or any(
-            isinstance(each, bool) or each in FLAG_WORDS for each in flat
-        )
 
     def likely_roles(self, column: Column) -> list[str]:
         """Return the roles that a column's name or content speaks for, those by its name first."""
@@ -532,59 +547,50 @@ class _Table:
         if self.are_golds(column):
             return ["gold", "id", "response"]
         names = list(filter(None, map(parse_id, values)))
+        kinds, roles = len(set(names)), ["response"] * any(map(texts_of, values))
         if len(names) < len(self.rows) or max(map(len, names)) > SHORT:
-            names = []
-        is_run = len(set(names)) <= min(MOST_KINDS, 0.5 * len(names))
-        is_id = len(set(names)) == len(names) and not any(len(each.split()) > 1 for each in names)
-        role = [] if not names else ["run"] * is_run or ["id"] * is_id
-        return role + ["response"] * any(map(texts_of, values))
+            return roles
+        if kinds <= min(MOST_KINDS, 0.5 * len(names)):
+            return ["run", *roles]
+        is_id = kinds == len(names) and not any(len(each.split()) > 1 for each in names)
+        return ["id", *roles] if is_id else roles
 
-    def choose(self, role: str, taken: set[tuple[str, ...]]) -> Column | None:
-        """Return the first column of a role whose values fit it, None if there is none."""
-        columns = [self.top[name] for name in ROLES[role] if name in self.top]
-        columns = [each for each in columns
-                   if each.path not in taken or each.plain in CHAT]  # fmt: skip
-        if role == "gold":
-            columns += [
-                column for name, column in self.top.items()
-                if not set(WORDS["gold_words"]).isdisjoint(words := name.split("_"))
-                and BESIDE_GOLD.issuperset(words)
-                and column.path not in taken and self.are_readable(column)
-            ]  # fmt: skip
-        if role in ("question", "gold", "id", "flag"):
-            columns += [
-                each for name in ROLES[role] for each in self.inner.get(name, ())
-                if role == "flag" or (
-                    not any(each.path[: len(path)] == path for path in taken)
-                    and {*WORDS["about_problem"]}.issuperset(each.parts[:-1])
-                    and (role != "gold" or self.are_readable(each))
-                )
-            ]  # fmt: skip
-        found = [column for column in columns if self.fits(role, column)]
-        if role == "question" and len(self.rows) >= ENOUGH:
-            # An instruction is the same in all rows and has no number, or is one of a few.
-            texts = {each: {str(value) for value in self.cells[each]} for each in found}
-            most = max((len(texts[each]) for each in found if self.is_wordy(each)), default=0)
-            others = [
-                each for each in found
-                if len(texts[each]) > 1 or any(map(str.isdigit, str(texts[each])))
-            ]  # fmt: skip
-            found = others if others or self.choose("id", taken) else found
-            found = [each for each in found if len(texts[each]) * FEW > most] or found
-        return found[0] if found else None
+    def are_golds(self, column: Column) -> bool:
+        """Return whether most values of a column are bare numbers or marked solutions."""
+        values = self.cells[column]
+        golds = [isinstance(value, int | float) or MARKER in str(value) or BARE.match(str(value))
+                 for value in values]  # fmt: skip
+        return sum(map(bool, golds)) >= MOST * len(values) > 0
 
     def are_readable(self, column: Column) -> bool:
         """Return whether most values of a column are golds."""
         values = self.cells[column]
         return sum(map(bool, map(read_number, values))) >= MOST * len(values) > 0
 
-    def fits(self, role: str, column: Column) -> bool:
-        """Return whether the values of a column fit a role."""
-        if role == "flag" or (role == "gold" and self.are_flags(column)):
-            return role == "flag" and self.are_flags(column)
+    def is_wordy(self, column: Column) -> bool:
+        """Return whether most values of a column are texts of several words."""
+        wordy = 0
+        for texts in filter(None, map(texts_of, self.cells[column])):
+            wordy += len(texts[0].split(None, WORDY)) > WORDY
+        return wordy > 0.5 * len(self.rows)
+
+    def has_kinds(self, column: Column) -> bool:
+        """Return whether a column has a few short texts or numbers."""
         values = self.cells[column]
-        late = not values and role in ("run", "finish", "error")  # a later row may have one
-        return late or any(map(FITS[role], values))
+        return len(values) == len(self.rows) and all(
+            type(value) in (str, int, float) and len(str(value)) <= SHORT for value in values
+        ) and len(set(values)) <= MOST_KINDS  # fmt: skip
+
+    def are_flags(self, column: Column) -> bool:
+        """Return whether a column tells right from wrong; few numbers 0 and 1 may be golds."""
+        flat: list[Any] = []
+        for value in self.cells[column]:
+            flat += value if isinstance(value, list) else [value]
+        if not flat or None in map(parse_flag, flat):
+            return False
+        return len(flat) >= ENOUGH or any(
+            isinstance(each, bool) or each in FLAG_WORDS for each in flat
+        )
 
 
 def example(value: Any) -> str:
@@ -593,7 +599,7 @@ def example(value: Any) -> str:
     return repr(text if len(text) <= SHORT else f"{text[: SHORT - 3]}...")
 
 
-def _inside(value: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:
+def _inside(value: Any, path: tuple[str, ...] = (), depth: int = 0) -> Iterator[tuple[str, ...]]:
     """Yield the paths of the values inside an object, or inside the objects of a list."""
     if isinstance(value, list):
         value = value[0] if value and isinstance(value[0], Mapping) else None

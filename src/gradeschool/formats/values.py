@@ -147,16 +147,17 @@ class ReadOptions:
     in_order: bool = False
     id_base: int | None = None
 
-    def for_file(self, number: int, files: int) -> ReadOptions:
-        """Return the options for one of several files; raises InputError for too many columns."""
+    def for_each(self, files: Sequence[str]) -> list[tuple[str, ReadOptions]]:
+        """Return each file with its own options; raises InputError for too many columns."""
         if len(self.columns) <= 1:
-            return self
-        if len(self.columns) != files:
+            return [(file, self) for file in files]
+        if len(self.columns) != len(files):
             raise InputError(
-                f"--columns is given {len(self.columns)} times for {count(files, 'file')}; give it "
-                "once for all files, or once for each in their order (join roles by commas)"
+                f"--columns is given {len(self.columns)} times for {count(len(files), 'file')}; "
+                "give it once for all files, or once for each in their order (join roles by commas)"
             )
-        return replace(self, columns=self.columns[number : number + 1])
+        return [(file, replace(self, columns=(columns,)))
+                for file, columns in zip(files, self.columns, strict=True)]  # fmt: skip
 
 
 DEFAULTS = ReadOptions()

@@ -105,8 +105,8 @@ class JudgedRun:
         self.prompts: dict[str, Prompt] = {}
         self.completions: list[JudgedCompletion] = []
         by_key, changes = recorded_prompts(run.manifest, warn), label_changes_for(run)
-        rows = [row for row in scoring.score_batch(run.samples, scorers, changes)
-                if row.problem is not None]  # fmt: skip
+        scored = scoring.score_batch(run.samples, scorers, changes)
+        rows = [row for row in scored if row.problem is not None]
         explained = explained_samples(self.headline, changes)
         for (sample, problem, verdicts, causes, _), row in zip(explained, rows, strict=True):
             if sample.stored and sample.stored.key in by_key:
@@ -119,9 +119,8 @@ class JudgedRun:
                 cause=str(causes[0] or ""),
                 valued=values.get(sample_key(sample, problem)) if values else None,
             ))  # fmt: skip
-        counts = Counter((str(row.problem), row.outcomes, row.form, row.revised, row.flag)
-                         for row in rows)  # fmt: skip
-        self.score = scoring.score_counts(run.name, len(run.samples), counts, scorers.names)
+        counts = Counter(row.kind for row in scored)
+        self.score = scoring.score_counts(run.name, counts, scorers.names)
         self.result = self.score.scorers[HEADLINE]
         self.forms = self.score.forms or scoring.Forms(0, 0, 0, 0, 0)
         self.revised = sum(row.revised not in (b"", scoring.REMOVED) for row in rows)

@@ -172,7 +172,7 @@ def votes_on(files: Sequence[str], names: Sequence[str], options: ReadOptions) -
     votes = [get_vote(name) for name in dict.fromkeys(names)]
     return [
         score_vote(run, vote)
-        for number, file in enumerate(files)
-        for run in load_runs(file, options.for_file(number, len(files)), lambda _: None)
+        for file, own in options.for_each(files)
+        for run in load_runs(file, own, lambda _: None)
         for vote in votes
     ]

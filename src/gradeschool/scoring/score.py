@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import signal
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -44,6 +44,7 @@ RAY_MESSAGE = 300  # characters of Ray's own error message
 TextForm = tuple[bool, bool, bool, bool]  # whether it has each of `FORM_NAMES`
 # Problem, outcomes, form, revised, flag.
 RowKind = tuple[str, bytes, TextForm | None, bytes, bool | None]
+UNUSABLE: RowKind = ("", b"", None, b"", None)
 
 
 class ScoredRow(NamedTuple):
@@ -69,6 +70,11 @@ class ScoredRow(NamedTuple):
     outcomes: bytes
     form: TextForm | None
     revised: bytes
+
+    @property
+    def kind(self) -> RowKind:
+        """Return what scores count: rows of one kind are added up."""
+        return self.problem or "", self.outcomes, self.form, self.revised, self.flag
 
 
 def score_batch(
@@ -294,20 +300,6 @@ def _score_on_ray(
         raise no_such_run(source.path, source.only, runs)
 
 
-@dataclass
-class _RunCounts:
-    """The rows of one run by `RowKind`.
-
-    n: counted rows, unusable ones included. repeated: rows without a sample number that repeat
-    another of their problem, which count if the run turns out to be sampled.
-    """
-
-    n: int = 0
-    faults: int = 0
-    counts: Counter[RowKind] = field(default_factory=Counter)
-    repeated: Counter[RowKind] = field(default_factory=Counter)
-
-
 def _count_rows(
     source: Source,
     batches: Iterable[Sequence[ScoredRow]],
@@ -319,45 +311,38 @@ def _count_rows(
 
     Raises InputError if no row can be used.
     """
-    numbering, runs = Numbering(source.name), dict[str, _RunCounts]()
+    numbering = Numbering(source.name)
+    runs: defaultdict[str, Counter[RowKind]] = defaultdict(Counter)
+    repeated: defaultdict[str, Counter[RowKind]] = defaultdict(Counter)
     for batch in batches:
         write(source.name, batch)
         # Unpacked, since this takes a third of the time of the attributes.
-        for (row, name, problem, gold, sample, _, _, fault, flag, text, outcomes, form,
+        for (row, run, problem, gold, sample, _, _, fault, flag, text, outcomes, form,
              revised) in batch:  # fmt: skip
-            run = runs.get(name)
-            if run is None:
-                run = runs[name] = _RunCounts()
+            counts = runs[run]
             if problem is None:
-                run.n += 1
-                run.faults += 1
-                numbering.note(row, name, fault)
+                counts[UNUSABLE] += 1
+                numbering.note(row, run, fault)
                 continue
-            number = numbering.place(row, name, problem, gold, sample, text)
-            key = problem, outcomes, form, revised, flag
-            if number is not None:
-                run.n += 1
-                run.counts[key] = run.counts.get(key, 0) + 1  # twice as fast as Counter's own
-            elif sample == UNNUMBERED:
-                run.repeated[key] += 1
+            kind = problem, outcomes, form, revised, flag
+            if numbering.number(row, run, problem, gold, sample, text) is not None:
+                counts[kind] = counts.get(kind, 0) + 1  # twice as fast as Counter's own
+            elif sample == UNNUMBERED:  # it counts if the run turns out to be sampled
+                repeated[run][kind] += 1
     for warning in source.checks.conclude():
         warn(warning)
-    for name in numbering.conclude(warn):
-        run = runs[name]
-        run.counts.update(run.repeated)
-        run.n += run.repeated.total()
+    for run in numbering.conclude(warn):
+        runs[run].update(repeated[run])
     unnamed = run_of_unnamed(runs, source.run)
-    named: dict[str, _RunCounts] = {}
-    for name, run in runs.items():
-        whole = named.setdefault(unnamed if name == UNNAMED else name, run)
-        if whole is not run:
-            whole.n, whole.faults = whole.n + run.n, whole.faults + run.faults
-            whole.counts.update(run.counts)
-    note_missing(Path(source.path), sum(run.n - run.faults for run in named.values()), warn)
-    for name, run in named.items():
-        origin = f"{source.path}#{name}" if len(named) > 1 else source.name
-        score = score_counts(name, run.n, run.counts, scorers)
-        yield replace(score, faults=run.faults, origin=origin)
+    named: defaultdict[str, Counter[RowKind]] = defaultdict(Counter)
+    for run, counts in runs.items():
+        named[unnamed if run == UNNAMED else run].update(counts)
+    usable = sum(counts.total() - counts[UNUSABLE] for counts in named.values())
+    note_missing(Path(source.path), usable, warn)
+    for run, counts in named.items():
+        origin = f"{source.path}#{run}" if len(named) > 1 else source.name
+        score = score_counts(run, counts, scorers)
+        yield replace(score, faults=counts[UNUSABLE], origin=origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,8 +427,7 @@ class RunScore:
 
     def as_json(self) -> dict[str, Any]:
         """Return {"run", "n", "forms", "scorers": {name: ...}}; other facts if there are any."""
-        flags = {name: agreement._asdict() for name, agreement in self.flags.items()}
-        scorers = {}
+        scorers, flags = {}, {}
         for result in self.scorers:
             bounds, is_judged = result.accuracy_bounds, result.judged > 0
             scorers[result.scorer] = {
@@ -455,6 +439,8 @@ class RunScore:
                 **({"accuracy_bounds": list(bounds)} if bounds else {}),
                 "ci95": list(result.ci95) if is_judged else None,
             }
+            if result.scorer in self.flags:
+                flags[result.scorer] = self.flags[result.scorer]._asdict()
         return {
             "run": self.run,
             "n": self.n,
@@ -468,55 +454,36 @@ class RunScore:
 
 def score_run(table: ScoredTable) -> RunScore:
     """Return the scores of a run in memory under every scorer of its table."""
-    counts: Counter[RowKind] = Counter()
+    counts = Counter({UNUSABLE: len(table.run.samples) - len(table.samples)})
     for sample, problem, outcomes in zip(table.samples, table.problems, table.outcomes,
                                          strict=True):  # fmt: skip
         form = form_of(sample.text, sample.finish, problem, table.scorers.thinking_marks)
         counts[problem.id, outcomes, form, b"", sample.flag] += 1
-    return score_counts(table.run.name, len(table.run.samples), counts, table.scorers.names)
+    return score_counts(table.run.name, counts, table.scorers.names)
 
 
-def score_counts(
-    run: str, n: int, counts: Mapping[RowKind, int], scorers: Sequence[str]
-) -> RunScore:
-    """Return the score of a run from its rows.
-
-    n: all rows; those that are not in `counts`, or have no outcomes there, are errors.
-    """
+def score_counts(run: str, counts: Counter[RowKind], scorers: Sequence[str]) -> RunScore:
+    """Return the score of a run from the numbers of its rows; those without outcomes are errors."""
     sizes: dict[str, int] = {}  # samples with a text, by problem
-    rows: list[tuple[str, bytes, int]] = []
-    forms: Counter[TextForm] = Counter()
-    flags: Counter[tuple[bool, bytes]] = Counter()
-    revised_counts: Counter[RowKind] = Counter()
-    is_revised, removed = False, 0
+    rows: list[tuple[str, bool | None, int]] = []
+    forms, joined, has_flags, is_revised = Counter[TextForm](), [], False, False
     for (problem, outcomes, form, revised, flag), times in counts.items():
-        is_revised |= bool(revised)
-        if revised == REMOVED:
-            removed += times
-        else:
-            revised_counts[problem, revised or outcomes, None, b"", None] += times
+        is_revised = is_revised or revised != b""
         if outcomes:
-            rows.append((problem, outcomes, times))
+            joined.append(outcomes)
+            rows.append((problem, flag, times))
             sizes[problem] = sizes.get(problem, 0) + times
-            if flag is not None:
-                flags[flag, outcomes] += times
+            has_flags = has_flags or flag is not None
         if form is not None:
             forms[form] += times
-    fewest, most = min(sizes.values(), default=0), max(sizes.values(), default=0)
-    failed = n - sum(sizes.values())
-    joined = b"".join([outcomes for _, outcomes, _ in rows])
+    n, fewest, most = counts.total(), min(sizes.values(), default=0), max(sizes.values(), default=0)
+    failed, whole = n - sum(sizes.values()), b"".join(joined)
     groups: dict[bytes, list[str]] = {}  # the scorers with the same outcomes
+    for index, scorer in enumerate(scorers):
+        groups.setdefault(whole[index :: len(scorers)], []).append(scorer)
     results: dict[str, ScorerResult] = {}
     agreements: dict[str, FlagAgreement] = {}
-    for index, scorer in enumerate(scorers):
-        column = joined[index :: len(scorers)]
-        same = groups.setdefault(column, [])
-        same.append(scorer)
-        if len(same) > 1:
-            results[scorer] = replace(results[same[0]], scorer=scorer)
-            if flags:
-                agreements[scorer] = agreements[same[0]]
-            continue
+    for column, names in groups.items():
         if most <= 1 and ERROR not in column:
             by_outcome = list(map(column.count, range(len(OUTCOMES))))
             right, judged = by_outcome[CORRECT], len(column)
@@ -529,24 +496,29 @@ def score_counts(
             share = share_of((each[CORRECT], sum(each[:ERROR]), each[ERROR])
                              for each in tallies.values())  # fmt: skip
         correct, wrong, no_answer, error = by_outcome
-        results[scorer] = ScorerResult(
-            scorer, correct, wrong, no_answer, error + failed, share.accuracy, share.interval,
-            share.bounds, failed,
-        )  # fmt: skip
-        if flags:
-            pairs: Counter[tuple[bool, bool]] = Counter()
-            for (flag, outcomes), times in flags.items():
-                if outcomes[index] != ERROR:
-                    pairs[flag, outcomes[index] == CORRECT] += times
-            agreements[scorer] = FlagAgreement(
-                pairs.total(), pairs[True, True] + pairs[False, False], pairs[False, True],
-                pairs[True, False],
+        pairs = Counter[tuple[bool, bool]]()
+        for outcome, (_, flag, times) in zip(column, rows, strict=True) if has_flags else ():
+            if flag is not None and outcome != ERROR:
+                pairs[flag, outcome == CORRECT] += times
+        for name in names:
+            results[name] = ScorerResult(
+                name, correct, wrong, no_answer, error + failed, share.accuracy, share.interval,
+                share.bounds, failed,
             )  # fmt: skip
+            if has_flags:
+                agreements[name] = FlagAgreement(
+                    pairs.total(), pairs[True, True] + pairs[False, False], pairs[False, True],
+                    pairs[True, False],
+                )  # fmt: skip
+    revised_counts = Counter[RowKind]()
+    for (problem, outcomes, _, revised, _), times in counts.items() if is_revised else ():
+        if revised != REMOVED:
+            revised_counts[problem, revised or outcomes, None, b"", None] += times
     of_form = [sum(compress(forms.values(), has_it)) for has_it in zip(*forms, strict=True)]
     return RunScore(
-        run, n, tuple(results.values()),
+        run, n, tuple(map(results.__getitem__, scorers)),
         Forms(forms.total(), *of_form) if forms else None,
-        score_counts(run, n - removed, revised_counts, scorers) if is_revised else None,
+        score_counts(run, revised_counts, scorers) if is_revised else None,
         samples=(fewest, most) if fewest < most else None,
         flags=agreements, agreeing=tuple(map(tuple, groups.values())), failed=failed,
     )  # fmt: skip

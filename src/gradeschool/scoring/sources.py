@@ -185,12 +185,10 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
     folder's own, else GSM8K's test split. Raises InputError, DataError.
     """
     sources, datasets = [], []
-    for number, name in enumerate(names):
-        own = options.for_file(number, len(names))
+    for name, own in options.for_each(names):
         path, only = split_run(name)
-        place = Path(path)
-        run = place.parent.resolve().name if _is_pattern(path) else default_run_name(place)
         parts = named_files(path)
+        run = default_run_name(Path(path).parent if _is_pattern(path) else Path(path))
         file = SampleFile(parts[0], run, own)
         dataset = own.dataset or dataset_of(parts[0]) or DEFAULT_DATASET
         if not (own.dataset or is_here(dataset)):
@@ -214,8 +212,8 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
 
 def check_sources(names: Sequence[str], options: ReadOptions) -> None:
     """Raise InputError for a table that cannot be read, before slower preparations."""
-    for number, name in enumerate(names):
-        SampleFile(named_files(split_run(name)[0])[0], None, options.for_file(number, len(names)))
+    for name, own in options.for_each(names):
+        SampleFile(named_files(split_run(name)[0])[0], None, own)
 
 
 # Names of files
@@ -299,23 +297,21 @@ class _Samples:
         self.known: set[int] | None = None
         self.free = self.unnumbered = 0
 
-    def place(self, number: int, text: int) -> int | None:
+    def number(self, wanted: int, text: int) -> int | None:
         """Return the number that a text gets, None if it repeats an earlier one.
 
         A text whose number another text has gets the first number after all others.
         """
-        taken = self.texts[number] if 0 <= number < len(self.texts) else self.far.get(number)
-        if taken == text:
-            return None
-        if taken is not None:
-            if self.known is None:
-                self.known = {*self.texts, *self.far.values()}
-            if text in self.known:
-                return None
+        texts, number = self.texts, wanted
+        taken = texts[wanted] if 0 <= wanted < len(texts) else self.far.get(wanted)
+        if taken is not None and taken != text:
+            self.known = self.known or {*texts, *self.far.values()}
             number = self.free
+        if taken == text or (number != wanted and text in (self.known or ())):
+            return None
         self.free = max(self.free, number + 1)
-        if number == len(self.texts):
-            self.texts.append(text)
+        if number == len(texts):
+            texts.append(text)
         else:
             self.far[number] = text
         if self.known is not None:
@@ -348,7 +344,7 @@ class Numbering:
         if len(first := self._first[kind, run, numbered]) < SHOWN:
             first.append((row, f"row {row} of {self.source!r} {words}"))
 
-    def place(
+    def number(
         self, row: int, run: str, problem: str, gold: str, sample: int, text: int
     ) -> int | None:
         """Return the sample number of a row, None if it repeats an earlier one; remember it.
@@ -367,11 +363,11 @@ class Numbering:
             first_text, samples = samples, _Samples()
             self._samples[run, problem] = samples
             if first_text is not None:
-                samples.place(0, abs(first_text))
+                samples.number(0, abs(first_text))
                 samples.unnumbered = int(first_text < 0)
         samples.unnumbered += not numbered
         wanted = sample if numbered else 0
-        number = samples.place(wanted, text)
+        number = samples.number(wanted, text)
         if number is None:
             words = f"repeats a sample of problem {problem!r} exactly; counted once"
             self.note(row, run, words, "repeats a row", numbered)
@@ -472,30 +468,26 @@ def collect(samples: Iterable[Sample], dataset: str, source: str, warn: Warn) ->
     """
     numbering = Numbering(source)
     runs: dict[str, Run] = {}
-    placed: list[tuple[Run, Sample, bool]] = []  # whether it repeats another
+    placed: list[tuple[Run, Sample, int | None]] = []  # with the number, None for a repetition
     for sample in samples:
         run = runs.setdefault(sample.run, Run(sample.run))
-        problem = sample.problem
-        if problem is None:
+        number: int | None = 0
+        if (problem := sample.problem) is None:
             numbering.note(sample.row, run.name, sample.fault)
             run.faults += 1
-            placed.append((run, sample._replace(sample=0, text="", error=sample.fault), False))
-            continue
-        number = numbering.place(
-            sample.row, run.name, problem.id, problem.gold, sample.sample, digest(sample.text)
-        )
-        if number and sample.sample != UNNUMBERED:
-            sample = sample._replace(sample=number)
-        placed.append((run, sample, number is None))
+            sample = sample._replace(sample=0, text="", error=sample.fault)
+        else:
+            number = numbering.number(sample.row, run.name, problem.id, problem.gold,
+                                      sample.sample, digest(sample.text))  # fmt: skip
+        placed.append((run, sample, number))
     sampled = numbering.conclude(warn)
     further: defaultdict[tuple[str, str], Iterator[int]] = defaultdict(count_from)
-    for run, sample, repeats in placed:
-        is_numbered = sample.problem is None or sample.sample != UNNUMBERED
-        if repeats and (is_numbered or run.name not in sampled):
-            continue
-        if sample.problem is not None and not is_numbered:
-            sample = sample._replace(sample=next(further[run.name, sample.problem.id]))
-        run.samples.append(sample)
+    for run, sample, number in placed:
+        counts = number is not None or run.name in sampled
+        if counts and sample.problem is not None and sample.sample == UNNUMBERED:
+            number = next(further[run.name, sample.problem.id])
+        if number is not None:
+            run.samples.append(sample._replace(sample=number))
     for run in runs.values():
         problems = (sample.problem for sample in run.samples if sample.problem)
         is_own = all(problem.meta.get("dataset") == OWN_PROBLEMS for problem in problems)
@@ -553,9 +545,8 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
     """
     chosen: list[Run] = []
     if len(options.columns) == len(specs) > len({split_run(spec)[0] for spec in specs}):
-        for number, spec in enumerate(specs):
-            own = options.for_file(number, len(specs))
-            column = own.columns[0].get("response", f"{number + 1}")
+        for number, (spec, own) in enumerate(options.for_each(specs), start=1):
+            column = own.columns[0].get("response", f"{number}")
             for run in choose_runs([spec], own, warn):
                 run.name = f"{run.name} ({column})"
                 chosen.append(run)
@@ -564,8 +555,7 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
     files = list(dict.fromkeys(file for file, _ in pairs))
     for file in files:  # a wrong path is reported before the first file is read
         completions_of(named_files(file)[0])
-    loaded = {file: load_runs(file, options.for_file(number, len(files)), warn)
-              for number, file in enumerate(files)}  # fmt: skip
+    loaded = {file: load_runs(file, own, warn) for file, own in options.for_each(files)}
     for file, name in pairs:
         named = [run for run in loaded[file] if name in ("", run.name)]
         if not named:
