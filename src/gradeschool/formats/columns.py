@@ -364,9 +364,10 @@ class _Table:
         if is_weak:  # "answer": 18 beside "pred": "It is ..."
             texts = [each for each in columns if not self.are_golds(each)]
             if columns and not texts and not self.choose("gold", columns[0]):
-                others = self.wordy_texts(columns[0])
-                if any(each.plain not in WORDS["thinking"] for each in others):
-                    columns = []  # it is rather the gold of one of these
+                for other in self.wordy_texts():
+                    if other.plain not in WORDS["thinking"] and other.path[0] != columns[0].path[0]:
+                        columns = []  # it is rather the gold of this one
+                        break
             columns = texts or columns
             columns = [each for each in columns if each.plain in CHAT][:1] or columns
         else:  # not the same texts under another name
@@ -455,8 +456,10 @@ class _Table:
 
         Steps are numbered, or their number varies and only the last one answers.
         """
-        lists = list(filter(None, map(texts_of, self.cells.get(column, ()))))
-        lists = [each for each in lists if len(each) > 1]
+        lists = []
+        for texts in map(texts_of, self.cells.get(column, ())):
+            if texts and len(texts) > 1:
+                lists.append(texts)
         if not lists:
             return
         numbered = sum(
@@ -522,14 +525,14 @@ class _Table:
         return (column.path not in self.taken and any(map(texts_of, self.cells[column]))
                 and not self.are_flags(column))  # fmt: skip
 
-    def others(self, *texts: Column) -> dict[str, Column]:
+    def others(self) -> dict[str, Column]:
         """Return the columns without a role, and with none inside them, by their plain names."""
-        used = {path[0] for path in (*self.taken, *(each.path for each in texts))}
+        used = {path[0] for path in self.taken}
         return {name: each for name, each in self.top.items() if each.path[0] not in used}
 
-    def wordy_texts(self, *texts: Column) -> list[Column]:
+    def wordy_texts(self) -> list[Column]:
         """Return the others that have texts which may be a model's."""
-        return [column for name, column in self.others(*texts).items()
+        return [column for name, column in self.others().items()
                 if name not in ROLES["question"] and not OF_REFERENCES.search(name)
                 and self.is_wordy(column)]  # fmt: skip
 

@@ -125,16 +125,16 @@ class SampleFile:
         else:
             for plain in self._plain(fields):
                 samples += PLAIN_ROWS.read(number, plain, self.default_run)
-        for place, (_, run, text, *_) in enumerate(samples):
+        for index, sample in enumerate(samples):
+            text = sample.text
             if len(text) > LONGEST_TEXT:
                 fault = (
                     f"has a text of {len(text):,} characters; at most {LONGEST_TEXT:,} are scored"
                 )
-                samples[place] = Sample(number, run, fault=fault)
+                samples[index] = Sample(number, sample.run, fault=fault)
             elif text and not is_own and service_failure(text):
                 failure = f"{SERVICE_FAILURE}{clip(' '.join(text.split()))}"
-                error = samples[place].error or failure
-                samples[place] = samples[place]._replace(text="", error=error)
+                samples[index] = sample._replace(text="", error=sample.error or failure)
         return samples
 
     def batches(self) -> Iterator[list[Sample]]:

@@ -10,7 +10,7 @@ import re
 import tomllib
 from bisect import bisect, bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from operator import itemgetter
 from pathlib import Path
@@ -134,7 +134,7 @@ class AlikeTexts:
 
 
 class Checks:
-    """The facts of one file.
+    """The facts of one file: `add` counts them, `conclude` judges.
 
     Examines the first FULL texts, then one text of every SPREAD, which counts SPREAD times; then
     `counts` are estimates.
@@ -146,11 +146,11 @@ class Checks:
         self.file = file
         self.matcher = matcher
         self.columns = columns or Columns({})
-        self.answered = 0  # samples with a problem that did not fail
+        self.id_base = options.id_base  # as the user gave it: then rows are taken as they are
+        self.texts = 0  # of samples with a problem that did not fail
         self.examined = 0  # of these
         self.counts = Counter[str]()
         self.examples: dict[str, str] = {}  # of some counts, the first
-        self.placement = Placement(matcher, options.id_base, self.counts, self._say)
         self.alike = AlikeTexts(file)
         self.lengths = Counter[int]()
         self.questions: list[str] = []  # that are unknown
@@ -166,10 +166,20 @@ class Checks:
         self._first: Problem | None = None
         self._before: Problem | None = None
         self.rounds: list[int] = []
+        # Where the texts belong: stretches of rows whose texts, or golds, are those of a problem
+        # beside their own, by run; rows whose text is not about their problem; texts that may be
+        # about another one (row, words, the row's problem); an example of numbers of another one.
+        self.shifts: defaultdict[str, Stretches] = defaultdict(Stretches)
+        self.slips: defaultdict[str, Stretches] = defaultdict(Stretches)
+        self.lost = Stretches()
+        self.strangers: list[tuple[int, set[str], Problem]] = []
+        self.misplaced = ""
+        self._golds = _places_by_gold(matcher.rows)
+        self._beside: list[Neighbours] = []  # of each sample of a batch, when needed
 
     def add(self, samples: Sequence[Sample]) -> None:
         """Count the facts of matched samples, in the order of the file."""
-        counts = self.counts
+        counts, self._beside = self.counts, []
         for index, sample in enumerate(samples):
             problem, reference = sample.problem, sample.reference
             if sample.error:
@@ -188,7 +198,7 @@ class Checks:
                 elif reference.question is not None and len(self.questions) < KEPT:
                     self.questions.append(reference.question)
                 continue
-            self.answered = number = self.answered + 1
+            self.texts = number = self.texts + 1
             if self.columns.kinds:
                 self.problems.add((sample.run, problem.id))
             if self._is_bare:
@@ -205,7 +215,7 @@ class Checks:
             self._count_filled(sample, problem, is_right)
             self._count_facts(sample, weight, answer, is_right)
             if sample.text and not reference.in_text:
-                self.placement.add(samples, index, problem, answer, is_right, weight)
+                self._count_place(samples, index, problem, answer, is_right, weight)
 
     def _count_filled(self, sample: Sample, problem: Problem, is_right: bool) -> None:
         """Note stretches of problems with one text or gold, as a spreadsheet fills cells down.
@@ -288,11 +298,13 @@ class Checks:
                 "differ": differs,
                 "differ, given": differs and value == answer,
             }
-        self.counts.update(dict.fromkeys(compress(facts, facts.values()), weight))
+        for fact, holds in facts.items():
+            if holds:
+                self.counts[fact] += weight
 
     def conclude(self) -> list[str]:
         """Return warnings; raises InputError if the file is not what it was read as."""
-        counts, columns, texts = self.counts, self.columns, self.answered
+        counts, columns, texts = self.counts, self.columns, self.texts
         n = counts["searched"]
         gold, golds, readable = columns.roles.get("gold"), counts["golds"], counts["readable"]
         given, differ, known = counts["given"], counts["differ"], readable - counts["own"]
@@ -334,7 +346,7 @@ class Checks:
             "swapped": is_swapped and self._say("swapped", has=has, lacks=lacks),
             "solutions": may_be_other and counts["solutions"] >= NEARLY_ALL * n,
             "reference": may_be_other and is_reference and self._say("reference", choices=choices),
-            "placement": self.placement.refusal(n),
+            "placement": self._find_misplaced(n),
             "mostly-prompts": counts["prompts"] >= max(3, 0.5 * n),
             "models-golds": are_answers and not is_weak_gold,
             "other-golds": are_others and not are_answers,
@@ -390,7 +402,7 @@ class Checks:
             if len(kinds) == samples and most <= 1.05 * texts / samples <= 1.1 * fewest:
                 shown = clip(", ".join(map(str, kinds)))
                 warnings.append(self._say("runs", samples=samples, kind=column, values=shown))
-        warnings.append(self.placement.warning())
+        warnings.append(self._find_lost())
         return [words + note for words in warnings if words]
 
     def _say(self, finding: str, **values: object) -> str:
@@ -399,9 +411,9 @@ class Checks:
         usual = {
             "file": self.file, "name": self.matcher.name, "base": self.matcher.base,
             "counts": self.counts, "examples": self.examples, "columns": self.columns, "n": n,
-            "rows": n + self.counts["faults"], "texts": self.answered,
+            "rows": n + self.counts["faults"], "texts": self.texts,
             "known": self.counts["readable"] - self.counts["own"],
-            "all": self.answered + failures, "column": roles.get("response", "response"),
+            "all": self.texts + failures, "column": roles.get("response", "response"),
             "gold": roles.get("gold"),
         }  # fmt: skip
         return SENTENCES[finding].format_map(usual | values)
@@ -416,6 +428,158 @@ class Checks:
                     return self._say("another-dataset", other=name)
         return self._say("unknown-questions", question=clip(self.questions[0]))
 
+    # Texts in wrong rows
+
+    def _count_place(
+        self, samples: Sequence[Sample], index: int, problem: Problem, answer: str, is_right: bool,
+        weight: int,
+    ) -> None:  # fmt: skip
+        """Count whether the text of a sample fits its problem, or one beside it.
+
+        samples: the batch, in the order of the file; index: of the sample. answer: the text's last
+        number, is_right: whether it is the gold. weight: the samples for which this one stands.
+        """
+        sample, counts = samples[index], self.counts
+        row, shifts, slips = sample.row, self.shifts[sample.run], self.slips[sample.run]
+        if is_right:
+            counts["about"] += weight
+            counts["wordy"] += weight
+            shifts.add(row, OWN_LOSS)
+            slips.add(row, OWN_LOSS)
+            self.lost.add(row, ABOUT_LOSS)
+            return
+        known = self.matcher.places.get(problem.id) if problem.question else None
+        by_id = sample.reference.question is None and known is not None
+        place, problems, golds = known or 0, self.matcher.rows, self._golds
+        if not by_id:
+            self._beside = self._beside or _find_neighbours(samples)
+            place, problems, golds = self._beside[index]
+        words = distinct_words(sample.text)
+        share, is_wordy = overlap(words, problem), len(words) >= WORDY
+        is_about = share >= ABOUT or (share > 0.2 and len(words) < 20)
+        counts["about"] += weight * is_about
+        counts["wordy"] += weight * is_wordy
+        counts["away"] += not is_about
+        self.lost.add(row, ABOUT_LOSS if is_about else 0.0, {} if is_about else {0: 1.0})
+        if is_wordy and share < STRANGE and known is not None:
+            region = committed_region(sample.text, problem.question)  # base models ask on
+            said = distinct_words(sample.text[region.start : region.end])
+            if len(said) >= WORDY:
+                counts["strangers"] += weight
+                counts["strangers by id"] += weight * by_id
+                if len(self.strangers) < KEPT_STRANGERS:
+                    self.strangers.append((row, said, problem))
+        asked = question_numbers(problem.question)
+        if len(asked) > 1 and 2 * len(asked & words) <= len(asked):
+            numbers = set(filter(str.isdigit, words))
+            near = map(problems.get, range(place - REACH, place + REACH + 1))
+            for other in filter(None, near):
+                asked = question_numbers(other.question)
+                if (
+                    asked <= numbers
+                    and len(numbers) <= 4 * len(asked)
+                    and len(asked) >= LEAST_NUMBERS
+                    and sum(map(len, asked)) >= LEAST_DIGITS
+                ):
+                    counts["misplaced"] += weight
+                    self.misplaced = self.misplaced or (
+                        f"row {row} has {clip(sample.text)!r}, with the numbers of "
+                        f"{clip(other.question)!r}"
+                    )
+                    break
+        found = find_shift(words, answer, place, problems) if problem.question else None
+        places = golds.get(answer, ())
+        gains = {}
+        for each in places[bisect_left(places, place - REACH) : bisect(places, place + REACH)]:
+            if each != place and not are_near(problem.gold, problems[each].gold):
+                gains[each - place] = GOLD_GAIN
+        if found is not None:
+            shifts.add(row, OTHER_LOSS if found else OWN_LOSS, {found: 1.0} if found else {})
+        elif gains:
+            shifts.add(row, OTHER_LOSS, gains)
+        if not by_id and sample.reference.gold is not None:
+            counts["golds of others"] += weight * bool(places)
+            slips.add(row, OTHER_LOSS, {shift: gain for shift, gain in gains.items()
+                                        if -2 <= shift <= 2})  # fmt: skip
+
+    def _find_misplaced(self, n: int) -> str:
+        """Return which texts are about other problems than their rows name, "" for none.
+
+        n: the number of texts, empty ones included.
+        """
+        if self.id_base is not None:
+            return ""
+        for stretches in (*self.shifts.values(), *self.slips.values()):
+            total, shift, first, last, fits, rows = stretches.best
+            if total < SEGMENT:
+                continue
+            where = f"the problem {count(abs(shift), 'place')} {'after' if shift > 0 else 'before'}"
+            are_texts = stretches in self.shifts.values()
+            if are_texts and self.matcher.by_id and rows >= 0.9 * stretches.n:
+                shifted = self.matcher.base - shift
+                return self._say("shifted-ids", fits=fits, n=stretches.n, place=where,
+                                 shifted=shifted)  # fmt: skip
+            end = "on" if last == stretches.last else f"to {last}"
+            return self._say("shifted-texts" if are_texts else "shifted-golds", first=first,
+                             end=end, fits=fits, rows=rows, place=where)  # fmt: skip
+        if other := self._find_other_problems(n):
+            return other
+        if self.counts["misplaced"] >= max(5, MISPLACED * n):
+            return self._say("misplaced", n=n, example=self.misplaced)
+        return ""
+
+    def _find_other_problems(self, n: int) -> str:
+        """Return which problems strangers are clearly about, "" if that is not clear.
+
+        n: as in `_find_misplaced`.
+        """
+        counts, name = self.counts, self.matcher.name
+        if len(self.strangers) < LEAST_ROWS or counts["strangers"] < STRANGERS * counts["wordy"]:
+            return ""
+        texts = self.strangers[:: max(1, len(self.strangers) // 16)]
+        by_id, found = counts["strangers by id"] > 0, defaultdict[str, list[str]](list)
+        for dataset in dict.fromkeys((name, *(SOURCES if by_id else ()))):
+            problems = self.matcher.problems
+            if dataset != name:
+                if SOURCES[dataset].layout != "gsm8k" or not is_here(dataset):
+                    continue
+                problems = load_dataset(dataset).problems
+            for row, words, own in texts:
+                other = max(problems, key=lambda problem: overlap(words, problem))
+                asked = topic_words(other.question)
+                least = max(0.5, 2 * overlap(words, own)) * len(asked)
+                if other is not own and len(asked & words) >= max(7, least):
+                    found[dataset].append(
+                        f"row {row} names problem {own.id!r}, its text is about problem "
+                        f"{other.id!r} of {dataset!r}"
+                    )
+        best = max(found, key=lambda dataset: len(found[dataset]), default=name)
+        # Half of the texts; fewer if nearly none is about its problem. Short texts repeat too
+        # little of a question to be found by it.
+        if len(found[best]) < (0.25 if counts["about"] < 0.1 * n else 0.5) * len(texts):
+            return ""
+        advice = f"give -d {best}, or its rows in a file of their own"
+        if best == name:
+            advice = "correct the ids, or add a column with the question"
+            advice = advice if by_id else "put the texts beside their questions"
+        return self._say("other-problems", number=len(found[best]), n=len(texts),
+                         example=found[best][0], advice=advice)  # fmt: skip
+
+    def _find_lost(self) -> str:
+        """Return how many texts are not about their problems, "" for few."""
+        counts = self.counts
+        _, _, first, last, fits, rows = self.lost.best
+        others = self.lost.n - rows
+        is_whole = rows >= 0.9 * self.lost.n
+        if (fits >= 20 and is_whole) or (
+            fits >= LOST and self.lost.n - counts["away"] - (rows - fits) >= 0.25 * others
+        ):
+            where = "" if is_whole else f"from row {first} to {last} "
+            return self._say("lost", where=where, about=rows - fits, rows=rows)
+        if counts["strangers by id"] >= max(LEAST_ROWS, MANY_STRANGERS * counts["wordy"]):
+            return self._say("strangers", row=self.strangers[0][0])
+        return ""
+
 
 def _is_prose(text: str, solution: str) -> bool:
     """Return whether two texts are alike but for calculations, marks and spaces."""
@@ -426,9 +590,6 @@ def _is_prose(text: str, solution: str) -> bool:
         for each in (text, solution)
     )
     return one == two != ""
-
-
-# Texts in wrong rows
 
 
 class Stretches:
@@ -464,181 +625,6 @@ class Stretches:
 
 # The place of a problem, the problems by place, and their places by gold.
 Neighbours = tuple[int, Mapping[int, Problem], Mapping[str, list[int]]]
-
-
-class Placement:
-    """Where the texts of one file belong: `add` counts facts, `refusal` and `warning` judge.
-
-    counts, say: those of the file's `Checks`.
-    """
-
-    def __init__(
-        self, matcher: Matcher, id_base: int | None, counts: Counter[str], say: Callable[..., str]
-    ) -> None:
-        self.matcher = matcher
-        self.id_base = id_base  # as the user gave it: then rows are taken as they are
-        self.counts = counts
-        self._say = say
-        self.misplaced = ""  # an example
-        self.shifts: defaultdict[str, Stretches] = defaultdict(Stretches)  # by run
-        self.slips: defaultdict[str, Stretches] = defaultdict(Stretches)  # of golds, by run
-        self.lost = Stretches()  # rows whose text is not about their problem
-        self.strangers: list[tuple[int, set[str], Problem]] = []
-        self._golds = _places_by_gold(matcher.rows)
-        self._batch: Sequence[Sample] = ()
-        self._beside: list[Neighbours] = []  # of each sample of the batch, when needed
-
-    def add(
-        self, samples: Sequence[Sample], index: int, problem: Problem, answer: str, is_right: bool,
-        weight: int,
-    ) -> None:  # fmt: skip
-        """Note whether the text of a sample fits its problem, or one beside it.
-
-        samples: the batch, in the order of the file; index: of the sample. answer: the text's last
-        number, is_right: whether it is the gold. weight: the samples for which this one stands.
-        """
-        sample, counts = samples[index], self.counts
-        row, shifts, slips = sample.row, self.shifts[sample.run], self.slips[sample.run]
-        if is_right:
-            counts["about"] += weight
-            counts["wordy"] += weight
-            shifts.add(row, OWN_LOSS)
-            slips.add(row, OWN_LOSS)
-            self.lost.add(row, ABOUT_LOSS)
-            return
-        known = self.matcher.places.get(problem.id) if problem.question else None
-        by_id = sample.reference.question is None and known is not None
-        neighbours: Neighbours = known or 0, self.matcher.rows, self._golds
-        if not by_id:
-            if self._batch is not samples:
-                self._batch, self._beside = samples, _find_neighbours(samples)
-            neighbours = self._beside[index]
-        place, problems, golds = neighbours
-        words = distinct_words(sample.text)
-        share, is_wordy = overlap(words, problem), len(words) >= WORDY
-        is_about = share >= ABOUT or (share > 0.2 and len(words) < 20)
-        counts["about"] += weight * is_about
-        counts["wordy"] += weight * is_wordy
-        counts["away"] += not is_about
-        self.lost.add(row, ABOUT_LOSS if is_about else 0.0, {} if is_about else {0: 1.0})
-        if is_wordy and share < STRANGE and known is not None:
-            region = committed_region(sample.text, problem.question)  # base models ask on
-            said = distinct_words(sample.text[region.start : region.end])
-            if len(said) >= WORDY:
-                counts["strangers"] += weight
-                counts["strangers by id"] += weight * by_id
-                if len(self.strangers) < KEPT_STRANGERS:
-                    self.strangers.append((row, said, problem))
-        asked = question_numbers(problem.question)
-        if len(asked) > 1 and 2 * len(asked & words) <= len(asked):
-            numbers = set(filter(str.isdigit, words))
-            for near in range(place - REACH, place + REACH + 1):
-                if (other := problems.get(near)) is None:
-                    continue
-                asked = question_numbers(other.question)
-                if (
-                    asked <= numbers
-                    and len(numbers) <= 4 * len(asked)
-                    and len(asked) >= LEAST_NUMBERS
-                    and sum(map(len, asked)) >= LEAST_DIGITS
-                ):
-                    counts["misplaced"] += weight
-                    self.misplaced = self.misplaced or (
-                        f"row {row} has {clip(sample.text)!r}, with the numbers of "
-                        f"{clip(other.question)!r}"
-                    )
-                    break
-        found = find_shift(words, answer, place, problems) if problem.question else None
-        places = golds.get(answer, ())
-        around = places[bisect_left(places, place - REACH) : bisect(places, place + REACH)]
-        gains = {each - place: GOLD_GAIN for each in around if each != place
-                 and not are_near(problem.gold, problems[each].gold)}  # fmt: skip
-        if found is not None:
-            shifts.add(row, OTHER_LOSS if found else OWN_LOSS, {found: 1.0} if found else {})
-        elif gains:
-            shifts.add(row, OTHER_LOSS, gains)
-        if not by_id and sample.reference.gold is not None:
-            counts["golds of others"] += weight * bool(places)
-            slips.add(row, OTHER_LOSS, {shift: gain for shift, gain in gains.items()
-                                        if -2 <= shift <= 2})  # fmt: skip
-
-    def refusal(self, n: int) -> str:
-        """Return which texts are about other problems than their rows name, "" for none.
-
-        n: the number of texts, empty ones included.
-        """
-        if self.id_base is not None:
-            return ""
-        for stretches in (*self.shifts.values(), *self.slips.values()):
-            total, shift, first, last, fits, rows = stretches.best
-            if total < SEGMENT:
-                continue
-            where = f"the problem {count(abs(shift), 'place')} {'after' if shift > 0 else 'before'}"
-            are_texts = stretches in self.shifts.values()
-            if are_texts and self.matcher.by_id and rows >= 0.9 * stretches.n:
-                shifted = self.matcher.base - shift
-                return self._say("shifted-ids", fits=fits, n=stretches.n, place=where,
-                                 shifted=shifted)  # fmt: skip
-            end = "on" if last == stretches.last else f"to {last}"
-            return self._say("shifted-texts" if are_texts else "shifted-golds", first=first,
-                             end=end, fits=fits, rows=rows, place=where)  # fmt: skip
-        if other := self._find_other_problems(n):
-            return other
-        if self.counts["misplaced"] >= max(5, MISPLACED * n):
-            return self._say("misplaced", n=n, example=self.misplaced)
-        return ""
-
-    def _find_other_problems(self, n: int) -> str:
-        """Return which problems strangers are clearly about, "" if that is not clear.
-
-        n: as in `refusal`.
-        """
-        counts, name = self.counts, self.matcher.name
-        if len(self.strangers) < LEAST_ROWS or counts["strangers"] < STRANGERS * counts["wordy"]:
-            return ""
-        texts = self.strangers[:: max(1, len(self.strangers) // 16)]
-        by_id, found = counts["strangers by id"] > 0, defaultdict[str, list[str]](list)
-        for dataset in dict.fromkeys((name, *(SOURCES if by_id else ()))):
-            problems = self.matcher.problems
-            if dataset != name:
-                if SOURCES[dataset].layout != "gsm8k" or not is_here(dataset):
-                    continue
-                problems = load_dataset(dataset).problems
-            for row, words, own in texts:
-                other = max(problems, key=lambda problem: overlap(words, problem))
-                asked = topic_words(other.question)
-                least = max(0.5, 2 * overlap(words, own)) * len(asked)
-                if other is not own and len(asked & words) >= max(7, least):
-                    found[dataset].append(
-                        f"row {row} names problem {own.id!r}, its text is about problem "
-                        f"{other.id!r} of {dataset!r}"
-                    )
-        best = max(found, key=lambda dataset: len(found[dataset]), default=name)
-        # Half of the texts; fewer if nearly none is about its problem. Short texts repeat too
-        # little of a question to be found by it.
-        if len(found[best]) < (0.25 if counts["about"] < 0.1 * n else 0.5) * len(texts):
-            return ""
-        advice = f"give -d {best}, or its rows in a file of their own"
-        if best == name:
-            advice = "correct the ids, or add a column with the question"
-            advice = advice if by_id else "put the texts beside their questions"
-        return self._say("other-problems", number=len(found[best]), n=len(texts),
-                         example=found[best][0], advice=advice)  # fmt: skip
-
-    def warning(self) -> str:
-        """Return how many texts are not about their problems, "" for few."""
-        counts = self.counts
-        _, _, first, last, fits, rows = self.lost.best
-        others = self.lost.n - rows
-        is_whole = rows >= 0.9 * self.lost.n
-        if (fits >= 20 and is_whole) or (
-            fits >= LOST and self.lost.n - counts["away"] - (rows - fits) >= 0.25 * others
-        ):
-            where = "" if is_whole else f"from row {first} to {last} "
-            return self._say("lost", where=where, about=rows - fits, rows=rows)
-        if counts["strangers by id"] >= max(LEAST_ROWS, MANY_STRANGERS * counts["wordy"]):
-            return self._say("strangers", row=self.strangers[0][0])
-        return ""
 
 
 def _find_neighbours(samples: Sequence[Sample]) -> list[Neighbours]:

@@ -132,15 +132,14 @@ def shared_by_all(outcomes: Sequence[Outcomes]) -> list[Outcomes]:
     They are unchanged if there is no such problem: `compare` reports it.
     """
     shared = set.intersection(*(set(run.tallies) for run in outcomes))
-    return [
-        replace(
-            run,
-            tallies={id: tally for id, tally in run.tallies.items() if id in shared},
-            scorer_errors={id: number for id, number in run.scorer_errors.items() if id in shared},
-        )
-        for run in outcomes
-        if shared
-    ] or list(outcomes)
+    if not shared:
+        return list(outcomes)
+
+    def restrict(by_problem: Mapping[str, Any]) -> dict[str, Any]:
+        return {id: value for id, value in by_problem.items() if id in shared}
+
+    return [replace(run, tallies=restrict(run.tallies), scorer_errors=restrict(run.scorer_errors))
+            for run in outcomes]  # fmt: skip
 
 
 def compare(outcomes: Sequence[Outcomes], common: bool = False) -> list[Comparison]:

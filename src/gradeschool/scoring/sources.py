@@ -98,9 +98,10 @@ class Source:
             self.warn(f"{said}; its present golds are used, not those of the run")
         if file.kind == OWN:
             return
-        references = [each.reference for each in file.head]
-        has_questions = any(each.question is not None for each in references)
-        has_golds = any(each.gold is not None for each in references)
+        has_questions = has_golds = False
+        for sample in file.head:
+            has_questions = has_questions or sample.reference.question is not None
+            has_golds = has_golds or sample.reference.gold is not None
         base = options.id_base
         by_id = (
             options.dataset is not None or base is not None or "dataset" in manifest_of(file.path)
@@ -135,23 +136,6 @@ class Source:
             )
         if self.matcher.cuts_prompts:
             self.warn(f"the texts of {self.name!r} begin with their prompt; what follows is scored")
-
-    def why_dataset(self, name: str, chosen: str | None) -> str:
-        """Return how the columns were read and why that needs a dataset, "" if the user chose it.
-
-        It is the beginning of the error that the dataset cannot be had.
-        """
-        columns = self.file.columns
-        if chosen or columns is None:
-            return ""
-        wanted = ("gold",) if "id" in columns.roles else ("question", "gold")
-        missing = [role for role in wanted if role not in columns.roles]
-        row = next((each.row for each in self.file.head if each.reference.gold is None), 0)
-        lacks = f"row {row} has no gold"
-        if missing:
-            lacks = f"no column was found for the {' and the '.join(missing)}"
-            lacks += f" (--columns {','.join(f'{role}=COLUMN' for role in missing)})"
-        return f"read {self.name!r}: {columns}; {lacks}, so {name!r} is needed: "
 
     def batches(self) -> Generator[list[Sample], None, None]:
         """Yield the samples of the selected run, or of all runs, matched with their problems.
@@ -203,8 +187,18 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
         try:
             loaded[name] = load_dataset(name)
         except DataError as error:
-            needed = sources[datasets.index(name)].why_dataset(name, options.dataset)
-            raise DataError(f"{needed}{error}") from error
+            source = sources[datasets.index(name)]
+            if options.dataset or (columns := source.file.columns) is None:
+                raise
+            wanted = ("gold",) if "id" in columns.roles else ("question", "gold")
+            missing = [role for role in wanted if role not in columns.roles]
+            row = next((each.row for each in source.file.head if each.reference.gold is None), 0)
+            lacks = f"row {row} has no gold"
+            if missing:
+                lacks = f"no column was found for the {' and the '.join(missing)}"
+                lacks += f" (--columns {','.join(f'{role}=COLUMN' for role in missing)})"
+            read = f"read {source.name!r}: {columns}; {lacks}"
+            raise DataError(f"{read}, so {name!r} is needed: {error}") from error
     for source, name in zip(sources, datasets, strict=True):
         source.match_with(loaded[name])
     return sources

@@ -179,15 +179,17 @@ class ScorerSet:
 
     def __init__(self, scorers: Sequence[Scorer]) -> None:
         self.scorers = tuple(scorers)
-        self.names = [scorer.name for scorer in scorers]
-        marks = (scorer.thinking_marks for scorer in scorers if scorer.thinking_marks)
-        self.thinking_marks: Marks = next(marks, ())
-        self.calls_library = any(scorer.extra for scorer in scorers)
+        self.names: list[str] = []
+        self.thinking_marks: Marks = ()
+        self.calls_library = False
         self._reference_functions: list[Callable[[Problem], str]] = []
         self._references: dict[str, tuple[Problem, References]] = {}  # by id, which files reuse
         # By extraction, by reference (an index) and comparison: the indices of their scorers.
         self._extractions: dict[Any, dict[tuple[int, Any], list[int]]] = {}
         for index, scorer in enumerate(scorers):
+            self.names.append(scorer.name)
+            self.thinking_marks = self.thinking_marks or scorer.thinking_marks
+            self.calls_library = self.calls_library or scorer.extra != ""
             if scorer.reference not in self._reference_functions:
                 self._reference_functions.append(scorer.reference)
             place = self._reference_functions.index(scorer.reference)
