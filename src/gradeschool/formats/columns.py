@@ -283,7 +283,7 @@ def choose_columns(
     selected = unused = ""
     samples = [texts_of(found["response"].value(row)) or () for row in rows]
     for column in others.values() if min(map(len, samples)) > 1 else ():  # one of several texts
-        if all(map(list.__contains__, samples, map(column.value, rows))):
+        if all(column.value(row) in texts for row, texts in zip(rows, samples, strict=True)):
             selected = selected or str(column)
     if "gold" in roles and not in_order and not {"question", "id", "sample"} & {*roles, *named}:
         unused = table.problem_and_sample([*others.values()][:16], roles["gold"], roles.get("run"))
@@ -456,10 +456,8 @@ class _Table:
 
         Steps are numbered, or their number varies and only the last one answers.
         """
-        lists = []
-        for texts in map(texts_of, self.cells.get(column, ())):
-            if texts and len(texts) > 1:
-                lists.append(texts)
+        texts = map(texts_of, self.cells.get(column, ()))
+        lists = [each for each in texts if each and len(each) > 1]
         if not lists:
             return
         numbered = sum(

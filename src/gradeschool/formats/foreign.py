@@ -17,7 +17,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,17 +157,11 @@ def openai_solutions(fields: Fields) -> list[Fields]:
 # OpenAI evals
 
 
-def evals_event(rows: Sequence[Fields]) -> str:
-    """Return which events of a log have the texts: "match", with golds and flags, or "sampling"."""
-    matches = (mapping(each.get("data")) for each in rows if each.get("type") == "match")
-    has_texts = any("sampled" in data and "prompt" in data for data in matches)
-    return "match" if has_texts else "sampling"
-
-
 def evals(fields: Fields, event: str, first: dict[Any, Any]) -> list[Fields]:
     """Return the row of an event; other rows of a log have no texts.
 
-    first: the first such event of each sample, which is added. A later one is that of a judge.
+    event: "match", with golds and flags, or "sampling". first: the first such event of each sample,
+    which is added. A later one is that of a judge.
     """
     data = mapping(fields.get("data"))
     if fields.get("type") != event:
@@ -323,7 +317,6 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
     scorer = f"lm-eval/{task.replace('_', '-')}/{filters[0] if filters else ''}"
     until = generation.get("until")
     values = {
-        **_run_settings(_results_beside(path), task),
         "temperature": 0.0
         if generation.get("do_sample") is False
         else generation.get("temperature"),
@@ -332,48 +325,43 @@ def lm_eval_settings(path: Path) -> RecordedSettings:
         "max tokens": generation.get("max_gen_toks") or generation.get("max_tokens"),
         "seed": generation.get("seed"),
     }
+    if results := _results_beside(path):
+        config = mapping(results.get("config"))
+        options = mapping(mapping(results.get("configs")).get(task))
+        model = config.get("model_args")
+        if isinstance(model, str):  # "name=value,name=value" in older files
+            parts = (part.partition("=") for part in model.split(",") if "=" in part)
+            model = {name.strip(): value for name, _, value in parts}
+        model = mapping(model)
+        engine = [str(config.get("model"))]
+        engine += [f"{key}={value}" for key, value in model.items() if key not in MODEL_PLACES]
+        versions = [
+            f"{name} {version}"
+            for name in ("lm-eval", "transformers", "vllm")
+            if (version := results.get(f"{name.replace('-', '_')}_version")) not in (None, "N/A")
+        ]
+        dataset = [str(options[name]) for name in ("dataset_path", "dataset_name", "test_split")
+                   if options.get(name)]  # fmt: skip
+        shots = mapping(options.get("fewshot_config")).get("split") or options.get("fewshot_split")
+        revision = mapping(options.get("dataset_kwargs")).get("revision")
+        values |= {
+            "model": results.get("model_name"),
+            "address": base_address(model.get("base_url")),
+            "engine": " ".join(engine),
+            "versions": ", ".join(versions) or None,
+            "precision": model.get("dtype"),
+            "protocol": f"lm-eval {task}, version {mapping(results.get('versions')).get(task)}",
+            "system message": results.get("system_instruction") or "none",
+            "few-shot source": shots or options.get("training_split"),
+            "few-shot examples": mapping(results.get("n-shot")).get(task),
+            "chat template": results.get("chat_template_sha") or "none",
+            "BOS token": model.get("add_bos_token"),
+            "samples per problem": options.get("repeats"),
+            "dataset": " ".join(dataset) or None,
+            "dataset SHA-256": f"revision {revision}" if revision else None,
+        }
     scorer = scorer if scorer in all_scorers() else ""
     return RecordedSettings(values, requests, scorer)
-
-
-def _run_settings(results: Mapping[str, Any], task: str) -> dict[str, Any]:
-    """Return what the results file says of the model, the task and its prompts."""
-    if not results:
-        return {}
-    config = mapping(results.get("config"))
-    options = mapping(mapping(results.get("configs")).get(task))
-    arguments = config.get("model_args")
-    if isinstance(arguments, str):  # "name=value,name=value" in older files
-        parts = (part.partition("=") for part in arguments.split(",") if "=" in part)
-        arguments = {name.strip(): value for name, _, value in parts}
-    model = mapping(arguments)
-    engine = [str(config.get("model"))]
-    engine += [f"{key}={value}" for key, value in model.items() if key not in MODEL_PLACES]
-    versions = [
-        f"{name} {version}"
-        for name in ("lm-eval", "transformers", "vllm")
-        if (version := results.get(f"{name.replace('-', '_')}_version")) not in (None, "N/A")
-    ]
-    dataset = [str(options[name]) for name in ("dataset_path", "dataset_name", "test_split")
-               if options.get(name)]  # fmt: skip
-    shots = mapping(options.get("fewshot_config")).get("split") or options.get("fewshot_split")
-    revision = mapping(options.get("dataset_kwargs")).get("revision")
-    return {
-        "model": results.get("model_name"),
-        "address": base_address(model.get("base_url")),
-        "engine": " ".join(engine),
-        "versions": ", ".join(versions) or None,
-        "precision": model.get("dtype"),
-        "protocol": f"lm-eval {task}, version {mapping(results.get('versions')).get(task)}",
-        "system message": results.get("system_instruction") or "none",
-        "few-shot source": shots or options.get("training_split"),
-        "few-shot examples": mapping(results.get("n-shot")).get(task),
-        "chat template": results.get("chat_template_sha") or "none",
-        "BOS token": model.get("add_bos_token"),
-        "samples per problem": options.get("repeats"),
-        "dataset": " ".join(dataset) or None,
-        "dataset SHA-256": f"revision {revision}" if revision else None,
-    }
 
 
 # inspect

@@ -36,6 +36,7 @@ from gradeschool.formats.values import (
     UNNAMED,
     ReadOptions,
     Sample,
+    mapping,
     service_failure,
 )
 from gradeschool.scorer import clip
@@ -97,7 +98,10 @@ class SampleFile:
             self.lm_eval = foreign.LmEvalSamples(self.path, readable[0].get("filter"))
             self._plain = self.lm_eval.plain
         elif self.kind == foreign.EVALS:
-            self._plain = partial(foreign.evals, event=foreign.evals_event(readable), first={})
+            found = (each.get("data") for each in readable if each.get("type") == "match")
+            has_texts = any({"sampled", "prompt"} <= mapping(data).keys() for data in found)
+            event = "match" if has_texts else "sampling"
+            self._plain = partial(foreign.evals, event=event, first={})
         elif self.kind == TABLE and readable:
             self.columns = choose_columns(readable, named, str(self.path), options.in_order)
         self.head = list(chain.from_iterable(map(self.read, first)))

@@ -19,21 +19,14 @@ from gradeschool.scoring.table import ScoredTable
 
 
 class Ballot(NamedTuple):
-    """One sample's vote: the answer as the scorer compares it, None if there was no answer."""
+    """A vote, or the winner of one; answer: as the scorer compares it, None for no answer.
 
-    answer: str | None
-    correct: bool
-
-
-class Majority(NamedTuple):
-    """The outcome of one vote; `answer` is None if no sample voted.
-
-    tied: another answer had as many votes; the answer with the earliest vote won.
+    tied: another answer has as many votes as the winner; the one with the earliest vote won.
     """
 
     answer: str | None
     correct: bool
-    tied: bool
+    tied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +64,19 @@ def pass_at_k(n: int, correct: int, k: int) -> Fraction:
     return 1 - Fraction(comb(n - correct, k), comb(n, k))
 
 
-def vote(ballots: Sequence[Ballot]) -> Majority:
+def vote(ballots: Sequence[Ballot]) -> Ballot:
     """Return the most frequent answer; in a tie, the one whose first vote came first.
 
     A sample without an answer does not vote.
     """
     cast = [ballot for ballot in ballots if ballot.answer is not None]
     if not cast:
-        return Majority(None, False, False)
+        return Ballot(None, False)
     counts = Counter(ballot.answer for ballot in cast)
-    winner, most = counts.most_common(1)[0]  # equal counts stay in the order of first votes
-    tied = sum(count == most for count in counts.values()) > 1
+    winner, number = counts.most_common(1)[0]  # equal counts stay in the order of first votes
+    tied = sum(count == number for count in counts.values()) > 1
     right = next(ballot.correct for ballot in cast if ballot.answer == winner)
-    return Majority(winner, right, tied)
+    return Ballot(winner, right, tied)
 
 
 def ballots_by_problem(table: ScoredTable) -> dict[str, list[Ballot]]:
@@ -114,7 +107,7 @@ def curve(ballots: Mapping[str, Sequence[Ballot]]) -> list[AtK]:
         elections = [
             [vote(cast[at : at + k]) for at in range(0, len(cast) - k + 1, k)] for cast in enough
         ]
-        every = [majority for votes in elections for majority in votes]
+        every = [winner for votes in elections for winner in votes]
         clusters = [(sum(each.correct for each in votes), len(votes)) for votes in elections]
         chances = [pass_at_k(len(cast), sum(b.correct for b in cast), k) for cast in enough]
         points.append(AtK(

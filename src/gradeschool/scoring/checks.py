@@ -450,10 +450,11 @@ class Checks:
             return
         known = self.matcher.places.get(problem.id) if problem.question else None
         by_id = sample.reference.question is None and known is not None
-        place, problems, golds = known or 0, self.matcher.rows, self._golds
+        neighbours: Neighbours = known or 0, self.matcher.rows, self._golds
         if not by_id:
             self._beside = self._beside or _find_neighbours(samples)
-            place, problems, golds = self._beside[index]
+            neighbours = self._beside[index]
+        place, problems, golds = neighbours
         words = distinct_words(sample.text)
         share, is_wordy = overlap(words, problem), len(words) >= WORDY
         is_about = share >= ABOUT or (share > 0.2 and len(words) < 20)

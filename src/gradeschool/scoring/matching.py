@@ -150,7 +150,14 @@ class Matcher:
         else:
             problem = self.by_name(id)
             if problem is None:
-                raise InputError(self._missing(id))
+                base, last = self.base, max(self.rows, default=-1)
+                fits = f", as the texts fit ids from {base}" if base else ""
+                lacks = f", but {self.name!r} has rows {base} to {last + base}{fits}; {ADVICE}"
+                if last >= len(self.problems):
+                    lacks = f", a row that {self.name!r} does not contain; {ADVICE}"
+                if sum(part.isdecimal() for part in PARTS_OF_ID.split(id)) > 1:
+                    lacks = " with several numbers; name the problem's own column"
+                raise InputError(f"has the id {clip(id)!r}{lacks}")
         if not self.own_golds:
             return problem
         if gold is None:
@@ -233,18 +240,6 @@ class Matcher:
             if len(words) >= OPENING:
                 openings[tuple(words[:OPENING])].append((problem, words))
         return openings, longest
-
-    def _missing(self, id: str) -> str:
-        base, last = self.base, max(self.rows, default=-1)
-        if sum(part.isdecimal() for part in PARTS_OF_ID.split(id)) > 1:
-            return f"has the id {clip(id)!r} with several numbers; name the problem's own column"
-        if last >= len(self.problems):
-            return f"has the id {clip(id)!r}, a row that {self.name!r} does not contain; {ADVICE}"
-        counted = f", as the texts fit ids from {base}" if base else ""
-        return (
-            f"has the id {clip(id)!r}, but {self.name!r} has rows {base} to {last + base}"
-            f"{counted}; {ADVICE}"
-        )
 
 
 def own_problem(id: str | None, question: str, gold: Any) -> Problem:

@@ -333,7 +333,7 @@ def _count_rows(
         warn(warning)
     for run in numbering.conclude(warn):
         runs[run].update(repeated[run])
-    unnamed = run_of_unnamed(runs, source.run)
+    unnamed = run_of_unnamed(runs, source.file.default_run)
     named: defaultdict[str, Counter[RowKind]] = defaultdict(Counter)
     for run, counts in runs.items():
         named[unnamed if run == UNNAMED else run].update(counts)

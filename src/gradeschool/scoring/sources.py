@@ -57,16 +57,14 @@ class Source:
     """One table of completions, opened: how it is read is known, and its dataset is loaded.
 
     name: as the user gave it. path: without "#RUN". only: the one selected run, "" for all. parts:
-    its files in order. run: the run of rows that name none. options: for this file. file: the first
-    one, opened. warn: called with sentences on how it is read. checks: over all samples, concluded
-    after the last batch.
+    its files in order. options: for this file. file: the first one, opened. warn: called with
+    sentences on how it is read. checks: over all samples, concluded after the last batch.
     """
 
     name: str
     path: str
     only: str
     parts: Sequence[Path]
-    run: str
     options: ReadOptions
     file: SampleFile
     warn: Warn
@@ -145,8 +143,9 @@ class Source:
         """
         runs: dict[str, None] = {}
         for path in self.parts:
-            file = self.file if path == self.parts[0] else SampleFile(path, self.run, self.options)
-            is_empty = True
+            file, is_empty = self.file, True
+            if path != self.parts[0]:
+                file = SampleFile(path, file.default_run, self.options)
             for batch in file.batches():
                 is_empty, matched = False, []
                 for sample in map(self.matcher.match, batch):
@@ -179,7 +178,7 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
             usable = [each.reference for each in file.head if not each.fault]
             if usable and all(reference.gold is not None for reference in usable):
                 dataset = ""  # no dataset is needed, and none is fetched
-        sources.append(Source(name, path, only, parts, run, own, file, warn))
+        sources.append(Source(name, path, only, parts, own, file, warn))
         datasets.append(dataset)
     loaded = {"": OWN_GOLDS}
     # Those that are here first: a wrong name fails before a fetch.
@@ -497,7 +496,7 @@ def load_runs(path: str | Path, options: ReadOptions, warn: Warn) -> list[Run]:
     """
     [source] = open_sources([str(path)], options, warn)
     samples = [sample for batch in source.batches() for sample in batch]
-    name = run_of_unnamed({sample.run for sample in samples}, source.run)
+    name = run_of_unnamed({sample.run for sample in samples}, source.file.default_run)
     samples = [sample._replace(run=name) if sample.run == UNNAMED else sample for sample in samples]
     notes = source.checks.conclude()
     try:
