@@ -134,11 +134,11 @@ def test_a_grader_that_cannot_be_is_refused_when_it_is_made(
 
 
 def test_a_text_is_not_a_batch() -> None:
-    with pytest.raises(InputError, match="2 completions but 1 gold; give as many"):
+    with pytest.raises(InputError, match="2 completions but 1 golds; give as many"):
         GRADER.grade_all(["a", "b"], ["1"])
-    with pytest.raises(InputError, match="golds are the text '18'"):
+    with pytest.raises(InputError, match="give a list of golds, not the text '18'"):
         GRADER.grade_all(["#### 1", "#### 8"], "18")
-    with pytest.raises(InputError, match="completions are the text"):
+    with pytest.raises(InputError, match="give a list of completions, not"):
         GRADER.grade_all("18", ["1", "8"])
 
 

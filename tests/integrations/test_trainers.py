@@ -34,7 +34,9 @@ def test_trl_is_told_which_column_is_missing() -> None:
 
 
 def test_trl_columns_are_lists() -> None:
-    with pytest.raises(InputError, match="column 'answer' is the text '18'"):
+    with pytest.raises(
+        InputError, match="list of values in the column 'answer', not the text '18'"
+    ):
         reward(["#### 1", "#### 8"], answer="18")
     with pytest.raises(InputError, match="2 completions but 1 values in the column 'answer'"):
         reward(["#### 1", "#### 8"], answer=["18"])

@@ -1,6 +1,5 @@
 """GSM8K as a benchmark class: tasks by id, and evaluation of one output at a time."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,21 +13,17 @@ from gradeschool.scorer import clip
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task; data has "question" and "answer" (the reference solution)."""
+    """One task; answer: the reference solution, which ends in "#### N"."""
 
     task_id: str
     benchmark: str
-    data: Mapping[str, str]
+    question: str
+    answer: str
 
     @property
-    def question(self) -> str:
-        """Return the question."""
-        return self.data["question"]
-
-    @property
-    def answer(self) -> str:
-        """Return the reference solution, which ends in "#### N"."""
-        return self.data["answer"]
+    def data(self) -> dict[str, str]:
+        """Return the question and the answer, as a row of the dataset."""
+        return {"question": self.question, "answer": self.answer}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +56,7 @@ class GSM8KBenchmark:
     def get_task(self, task_id: str) -> Task:
         """Return one task; raises UnknownNameError for an unknown id."""
         problem = self._problem(task_id)
-        data = {"question": problem.question, "answer": problem.solution}
-        return Task(task_id, self.name, data)
+        return Task(task_id, self.name, problem.question, problem.solution)
 
     def evaluate(self, task_id: str, output: str) -> EvaluationResult:
         """Return 1.0 if the last "#### N" of an output is the gold, else 0.0.

@@ -4,20 +4,19 @@ import asyncio
 import html
 import inspect
 import logging
-import shutil
-import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from gradeschool.atomic import check_output
 from gradeschool.errors import InputError, TransientError, UnknownNameError
-from gradeschool.formats.own_run import manifest_of
 from gradeschool.formats.values import ReadOptions, Sample
 from gradeschool.models.base import Model, Reply, Request
 from gradeschool.printable import aligned
@@ -130,20 +129,10 @@ def report(
     check_output(Path(path), ".html", ".md", force=force)
     if not runs:
         raise InputError("no run is given; give a result, or the path of a run")
-    first = runs[0]
-    own = first.scored.scorers.scorers if isinstance(first, Scores) else ()
-    names = {each.name for each in own}
-    usual = [*own, *(each for each in choose_scorers(()) if each.name not in names)]
-    scorers = ScorerSet(usual if scorer is None else _scorers(scorer))
-    sources = [
-        replace(
-            each.scored.run, path=each.folder or Path(), manifest=manifest_of(each.folder or Path())
-        )
-        if isinstance(each, Scores)
-        else choose_run(str(each), ReadOptions(dataset=dataset), lambda message: None)
-        for each in runs
-    ]
-    judged = [JudgedRun(each, scorers, {}) for each in sources]
+    own = runs[0].scored.scorers.scorers if isinstance(runs[0], Scores) else ()
+    usual = {each.name: each for each in (*own, *choose_scorers(()))}
+    scorers = ScorerSet(list(usual.values()) if scorer is None else _scorers(scorer))
+    judged = [JudgedRun(_run_of(each, dataset), scorers, {}) for each in runs]
     write_report(judged, scorers.scorers, Path(path))
     return Path(path)
 
@@ -166,7 +155,7 @@ def score(
     """
     scorers = _scorers(scorer)
     if golds is None and isinstance(texts, str | Path):
-        return score_samples(_read_run(texts, dataset), scorers)
+        return score_samples(_run_of(texts, dataset), scorers)
     if isinstance(texts, str) or not isinstance(texts, Sequence):
         raise InputError(f"the completions are {clip(repr(texts))}; give a list of texts")
     if isinstance(golds, str) or not isinstance(golds, Sequence):
@@ -205,18 +194,18 @@ def compare(
         chosen = list(first.scored.scorers.scorers[:1])
     else:
         chosen = _scorers(DEFAULT_SCORER if scorer is None else scorer)
-    runs = [
-        each.scored.run if isinstance(each, Scores) else _read_run(each, dataset)
-        for each in (first, *others)
-    ]
+    runs = [_run_of(each, dataset) for each in (first, *others)]
     if len(runs) < 2:
         raise InputError("one run is given; give another to compare it with")
     named = [replace(run, name=run.name or f"run {i}") for i, run in enumerate(runs, start=1)]
     return comparing.compare([comparing.outcomes_of(ScoredTable(run, chosen)) for run in named])
 
 
-def _read_run(path: str | Path, dataset: str | None) -> Run:
-    return choose_run(str(path), ReadOptions(dataset=dataset), lambda message: None)
+def _run_of(given: Scores | str | Path, dataset: str | None) -> Run:
+    """Return the run of a result or of a path."""
+    if isinstance(given, Scores):
+        return given.scored.run
+    return choose_run(str(given), ReadOptions(dataset=dataset), lambda message: None)
 
 
 def _scorers(chosen: ScorerChoice | Sequence[ScorerChoice]) -> list[Scorer]:
@@ -253,12 +242,9 @@ class CallableModel(Model):
         prompt = request.prompt
         given = prompt.as_messages() if prompt.text is None else prompt.text
         try:
-            if inspect.iscoroutinefunction(self.function):
-                text = await self.function(given)
-            else:  # an object with an async `__call__` returns what is to be awaited
-                text = await asyncio.to_thread(self.function, given)
-                if inspect.isawaitable(text):
-                    text = await text
+            text = await asyncio.to_thread(self.function, given)
+            if inspect.isawaitable(text):
+                text = await text
         except OSError as error:
             raise TransientError("connection lost", f"{type(error).__name__}: {error}") from error
         if not isinstance(text, str):
@@ -331,9 +317,12 @@ def evaluate(
         )
 
     def work() -> Scores:
-        scratch = tempfile.mkdtemp(prefix="gradeschool-") if output is None else ""
-        folder = Path(scratch) / "run" if output is None else Path(output)
-        try:
+        with ExitStack() as scratch:  # removed with the result, or at once without one
+            if output is None:
+                place = TemporaryDirectory(prefix="gradeschool-", ignore_cleanup_errors=True)
+                folder = Path(scratch.enter_context(place), "run")
+            else:
+                folder = Path(output)
             prepared = prepare(replace(job, output=folder), function)
             with EvaluationDisplay(quiet=not progress) as display:
                 evaluation = asyncio.run(evaluate_job(prepared, display.show))
@@ -347,13 +336,8 @@ def evaluate(
             (run,) = load_runs(folder, reading, lambda _: None)
             named = replace(run, name=name if function else run.name)
             scores = replace(score_samples(named, prepared.plan.scorers), folder=folder)
-        except BaseException:
-            if scratch:
-                shutil.rmtree(scratch, ignore_errors=True)
-            raise
-        if scratch:
-            weakref.finalize(scores, shutil.rmtree, scratch, ignore_errors=True)
-        return scores
+            weakref.finalize(scores, scratch.pop_all().close)
+            return scores
 
     try:
         asyncio.get_running_loop()

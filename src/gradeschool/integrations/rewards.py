@@ -4,7 +4,7 @@ The adapters for TRL, verl and OpenRLHF use `Grader`, which works with other tra
 """
 
 import logging
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -74,20 +74,23 @@ class Grader:
         if not isinstance(credit, int | float) or not 0 <= credit < 1:
             raise InputError(f"format_credit is {credit!r}; give a number from 0 to under 1")
 
-    def grade(self, completion: object, gold: object) -> Reward:
+    def grade(self, completion: object, gold: object, question: object = None) -> Reward:
         """Return the reward of one completion against one gold.
 
         completion: a text, or the messages of a chat, of which the last is read; None is an empty
-        text. gold: the number, the whole solution ("... #### 18") or a GSM8K row, whose question
-        helps to tell units apart.
+        text. gold: the number, the whole solution ("... #### 18") or a GSM8K row. question: helps
+        to tell units apart; a row has its own.
         """
         text = completion_text(completion)
         if text is None:
             kind = type(completion).__name__
             reason = f"the completion is a {kind}, not a text or messages"
             return Reward(None, Outcome.ERROR, "", reason)
+        row = gold if isinstance(gold, Mapping) else {"answer": gold, "question": question}
+        answer, asked = row.get("answer"), row.get("question")
+        is_text = isinstance(answer, str) and isinstance(asked, str | None)
         try:
-            problem = _read_gold(gold)
+            problem = _problem_of_text(answer, asked) if is_text else problem_of(row)
         except InputError as error:
             if not _unreadable:  # trainers skip its reward silently
                 _unreadable.append(gold)
@@ -96,53 +99,44 @@ class Grader:
         if (cut := len(text) - LONGEST) > 0:  # what is left is thinking if the whole text is
             text = unfinished_mark(text[: cut + LONGEST_TAG]) + text[cut:]
         verdict = get_usable_scorer(self.scorer).judge(text, problem)
-        answer = verdict.answer.value if verdict.answer else ""
         value = None
         if verdict.outcome is not Outcome.ERROR:
             value = float(verdict.correct)
             line = answer_part(text).strip().rpartition("\n")[2].strip()
             if self.format_credit and line.startswith(MARKER) and any(map(str.isdigit, line)):
                 value += self.format_credit
-        return Reward(value, verdict.outcome, answer, verdict.reason)
+        read = verdict.answer.value if verdict.answer else ""
+        return Reward(value, verdict.outcome, read, verdict.reason)
 
-    def grade_all(self, completions: Sequence[object], golds: Sequence[object]) -> list[Reward]:
+    def grade_all(
+        self,
+        completions: Sequence[object],
+        golds: Sequence[object],
+        questions: Sequence[object] | None = None,
+    ) -> list[Reward]:
         """Return the rewards of a batch; a scorer that calls a library gets the whole batch.
 
-        Raises InputError if the numbers of golds and completions differ, or for a text in the place
-        of either list.
+        Raises InputError as `check_list` for each of the lists.
         """
-        for name, values in (("completions", completions), ("golds", golds)):
-            if isinstance(values, str):
-                raise InputError(f"the {name} are the text {clip(values)!r}; give a list")
-        if len(completions) != len(golds):
-            raise InputError(
-                f"{count(len(completions), 'completion')} but {count(len(golds), 'gold')}; "
-                "give as many"
-            )
-        rows = zip(completions, golds, strict=True)
+        size = len(completions)
+        questions = [None] * size if questions is None else questions
+        check_list("completions", completions, size)
+        check_list("golds", golds, size)
+        check_list("questions", questions, size)
+        rows = zip(completions, golds, questions, strict=True)
         if get_usable_scorer(self.scorer).extra:
             return call_at_once(self.grade, rows)
         return [self.grade(*row) for row in rows]
 
 
-def with_question(gold: object, question: object) -> object:
-    """Return the row of a gold and its question; a gold that is a row has its own."""
-    return gold if isinstance(gold, Mapping) else {"answer": gold, "question": question}
-
-
-def _read_gold(gold: object) -> Problem:
-    """Return the problem of a gold; raises InputError for a gold that cannot be read."""
-    row = gold if isinstance(gold, Mapping) else {"answer": gold}
-    if "answer" not in row:
-        return problem_of(row)  # which raises
-    answer, question = row["answer"], row.get("question")
-    if isinstance(answer, list) and len(answer) == 1:
-        [answer] = answer
-    if not isinstance(answer, Hashable):
-        raise InputError(f"the gold is a {type(answer).__name__}; give a number or a solution")
-    return _remembered(answer, question if isinstance(question, str) else None)
+def check_list(name: str, values: Sequence[object], size: int) -> None:
+    """Raise InputError for a text in the place of a list, or one that is not of this size."""
+    if isinstance(values, str):
+        raise InputError(f"give a list of {name}, not the text {clip(values)!r}")
+    if len(values) != size:
+        raise InputError(f"{count(size, 'completion')} but {len(values)} {name}; give as many")
 
 
 @lru_cache(4096)
-def _remembered(gold: object, question: str | None) -> Problem:
+def _problem_of_text(gold: str, question: str | None) -> Problem:
     return problem_of({"answer": gold, "question": question})

@@ -5,13 +5,12 @@ completions as texts or chats and every dataset column as a keyword, and returns
 with None for a completion to skip.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.integrations.rewards import Grader, with_question
-from gradeschool.scorer import clip
+from gradeschool.integrations.rewards import Grader, check_list
 
 # Columns that may contain the gold; in each row the first that is not empty (None) is used.
 GOLD_COLUMNS = ("gold", "answer", "solution", "ground_truth")
@@ -55,24 +54,15 @@ class RewardFunction:
                 f"the dataset has no column {' or '.join(map(repr, names))} with the gold answers, "
                 f"only {sorted(columns)}; add one, or name yours: RewardFunction(column=...)"
             )
-        rows = zip(*(_column(columns, name, len(completions)) for name in filled), strict=True)
+        for name in filled:
+            check_list(f"values in the column {name!r}", columns[name], len(completions))
+        rows = zip(*(columns[name] for name in filled), strict=True)
         golds = [next((gold for gold in row if gold is not None), None) for row in rows]
-        if columns.get("question") is not None:
-            golds = list(map(with_question, golds, _column(columns, "question", len(completions))))
-        rewards = self.grader.grade_all(completions, golds)
+        rewards = self.grader.grade_all(completions, golds, columns.get("question"))
         if log_extra is not None:
             log_extra(f"{self.name}_outcome", [reward.outcome.value for reward in rewards])
             log_extra(f"{self.name}_reason", [reward.reason for reward in rewards])
         return [reward.value for reward in rewards]
-
-
-def _column(columns: Mapping[str, Any], name: str, count: int) -> Sequence[object]:
-    values: Sequence[object] = columns[name]
-    if isinstance(values, str):
-        raise InputError(f"the column {name!r} is the text {clip(values)!r}; give a list")
-    if len(values) != count:
-        raise InputError(f"{count} completions but {len(values)} values in the column {name!r}")
-    return values
 
 
 reward = RewardFunction()

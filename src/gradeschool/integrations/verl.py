@@ -6,11 +6,10 @@ a thread, and `compute_scores` for BatchRewardManager. Options come from `reward
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 from typing import Any
 
 from gradeschool.errors import UnknownNameError
-from gradeschool.integrations.rewards import Grader, with_question
+from gradeschool.integrations.rewards import Grader
 from gradeschool.scorer import clip
 
 OF_VERL = "reward_"  # how the names of the options begin that verl itself adds
@@ -45,13 +44,10 @@ def compute_scores(
         if name not in fields and not name.startswith(OF_VERL):
             raise UnknownNameError("option of the reward", name, fields)
     grader = Grader(**{name: value for name, value in options.items() if name in fields})
-    golds: Sequence[object] = ground_truths
-    if extra_infos is None or len(extra_infos) == len(ground_truths):
-        golds = [
-            gold if question is None else with_question(gold, question)
-            for gold, info in zip(ground_truths, extra_infos or repeat(None))  # noqa: B905
-            for question in [info.get("question") if isinstance(info, Mapping) else None]
-        ]
+    questions = [
+        info.get("question") if isinstance(info, Mapping) else None
+        for info in ([None] * len(solution_strs) if extra_infos is None else extra_infos)
+    ]
     return [
         {
             "score": reward.value or 0.0,
@@ -60,5 +56,5 @@ def compute_scores(
             "outcome": reward.outcome.value,
             "reason": reward.reason,
         }
-        for reward in grader.grade_all(solution_strs, golds)
+        for reward in grader.grade_all(solution_strs, ground_truths, questions)
     ]
