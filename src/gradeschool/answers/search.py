@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -15,9 +14,6 @@ class TextMatch(NamedTuple):
     text: str
     start: int
     end: int
-
-
-match_of: Callable[[tuple[str, int, int]], TextMatch] = partial(tuple.__new__, TextMatch)
 
 
 def last_match(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:

@@ -7,7 +7,7 @@ as it still raises or hangs.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from math import isfinite
 from typing import Any
@@ -260,22 +260,23 @@ Question = tuple[str, str]  # a completion, and the gold to judge it against
 NOT_CALLED = CallResult()  # in place of replies of a scorer that hung or ended too often
 
 
+@dataclass
 class AuditedScorer:
-    """A scorer with one way to call it; remembers its replies, and when to give up."""
+    """A scorer with one way to call it; remembers its replies, and when to give up.
 
-    def __init__(
-        self,
-        function: UserFunction,
-        threshold: float,
-        show: Callable[[int, int, int], None],
-    ) -> None:
-        self.function = function
-        self.threshold = threshold
-        self.show = show
-        self.call = Call("pair")
-        self.questions = self.hangs = self.ends = self.at_threshold = 0
-        self.returns_text = False  # the extracted answer, which is compared with the gold
-        self._replies: dict[tuple[Question, Call], CallResult] = {}
+    returns_text: it returns the answer that it extracts, which is compared with the gold.
+    """
+
+    function: UserFunction
+    threshold: float
+    show: Callable[[int, int, int], None]
+    call: Call = Call("pair")  # noqa: RUF009
+    questions: int = 0
+    hangs: int = 0
+    ends: int = 0
+    at_threshold: int = 0
+    returns_text: bool = False
+    _replies: dict[tuple[Question, Call], CallResult] = field(default_factory=dict)
 
     @property
     def given_up(self) -> bool:

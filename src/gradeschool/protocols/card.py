@@ -114,21 +114,26 @@ def describe_protocol(
     template, is_turns = protocol.render, protocol.render.form == "turns"
     before = template.shot or template.question
     shot = f"user: {before}\nassistant: {template.answer}" if is_turns else before + template.answer
-    rows = _shot_rows(protocol, problems, shots)
     source = read_source(find_package(protocol.base or protocol.name))
-    place: str | None = None
-    example = None
-    if rows:
+    place, example, rows = None, None, list[int]()
+    if template.answer and protocol.shots:
         place = "user" if template.form == "message" else template.form
         place = "system" if SHOTS in (template.system or "") else place
+        chosen: Sequence[int] = range(protocol.shot_count)
+        if callable(template.rows):  # without the source, drawn from one as large as GSM8K's
+            known = shots or probe_problems(LARGEST_SHOT_SOURCE)
+            drawn = template.rows(problems or probe_problems(1), known, template.count or 0)
+            chosen = next(drawn)
+        elif template.rows is not None:
+            chosen = template.rows[: template.count]
+        rows = list(chosen)
     if problems:
         prompt = next(protocol.render(problems, shots))
-        problem = problems[0]
         content = prompt_bytes(prompt)
         example = {
             "dataset": dataset,
-            "problem": problem.id,
-            "gold": problem.gold,
+            "problem": problems[0].id,
+            "gold": problems[0].gold,
             **prompt_json(prompt),
             "bytes": len(content),
             "sha256": hashlib.sha256(content).hexdigest(),
@@ -166,20 +171,6 @@ def describe_protocol(
         "votes": [describe_vote(all_votes()[name]) for name in protocol.votes],
         "example": example,
     }
-
-
-def _shot_rows(
-    protocol: Protocol, problems: Sequence[Problem], shots: Sequence[Problem]
-) -> list[int]:
-    """Return the rows of the first problem's examples; of a source that is away, as in GSM8K's."""
-    render = protocol.render
-    if not render.answer or not protocol.shots:
-        return []
-    if callable(render.rows):
-        shots = shots or probe_problems(LARGEST_SHOT_SOURCE)
-        return list(next(render.rows(problems or probe_problems(1), shots, render.count or 0)))
-    rows = range(protocol.shot_count) if render.rows is None else render.rows
-    return list(rows[: render.count])
 
 
 def protocol_differences(

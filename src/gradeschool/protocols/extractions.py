@@ -14,7 +14,7 @@ from gradeschool.errors import InputError
 from gradeschool.problem import MARKER, Problem
 from gradeschool.prompts import draw_rows, rationale
 from gradeschool.protocols import MGSM
-from gradeschool.scorer import Answer, ScorerFailure, clip, make_answer
+from gradeschool.scorer import Answer, ScorerFailure, clip
 
 # Applied once from left to right: "1,2,3" becomes "12,3".
 COMMA = re.compile(r"(\d),(\d)")
@@ -45,7 +45,7 @@ def extraction(
         value = clean(match[group])
         if value is None:
             return None
-        return make_answer((match[group], value, match.span(group), how))
+        return Answer(match[group], value, match.span(group), how)
 
     return extract
 
@@ -148,7 +148,7 @@ def whole_text(clean: Callable[[str], str] = str) -> Extract:
         value = text.strip()
         start = text.find(value)
         span = (start, start + len(value))
-        return make_answer((value, clean(value), span, "the whole text")) if value else None
+        return Answer(value, clean(value), span, "the whole text") if value else None
 
     return extract
 
@@ -189,7 +189,7 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
             return None
         number = match[0]
         span = search.last_place(text, number)
-        return make_answer((number, number, span, "the last number, commas removed"))
+        return Answer(number, number, span, "the last number, commas removed")
 
     return extract
 
@@ -314,7 +314,7 @@ def extract_last_token(text: str, reference: str) -> Answer | None:
     """Extract the text after the last space; a line break does not count as a space."""
     token = text.strip().rpartition(" ")[2].strip()
     span = search.last_place(text, token)
-    return make_answer((token, token, span, "what follows the last space")) if token else None
+    return Answer(token, token, span, "what follows the last space") if token else None
 
 
 def final_number(problem: Problem) -> str:

@@ -12,7 +12,7 @@ from gradeschool import latex
 from gradeschool.answers import search
 from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import last_number_before
-from gradeschool.scorer import Answer, call_library, make_answer
+from gradeschool.scorer import Answer, call_library
 
 HOPE = ("final answer is $", "$. I hope")
 BOX = "boxed{"
@@ -45,7 +45,7 @@ def find_answer(text: str) -> tuple[search.TextMatch, str] | None:
     if match is None:
         return None
     place = text.rfind(match[0])  # -1 for a number with a comma, which is not literally in the text
-    found = search.match_of((match[0], place, place + len(match[0])))
+    found = search.TextMatch(match[0], place, place + len(match[0]))
     return found, "the last number, commas removed"
 
 
@@ -53,7 +53,7 @@ def _up_to(text: str, start: int, stop: str) -> search.TextMatch:
     """Return the text from a place to a mark; to the end without one, or for the mark ""."""
     end = text.find(stop, start) if stop else -1
     end = len(text) if end < 0 else end
-    return search.match_of((text[start:end], start, end))
+    return search.TextMatch(text[start:end], start, end)
 
 
 def _last_closed_box(text: str) -> search.TextMatch | None:
@@ -67,7 +67,7 @@ def _last_closed_box(text: str) -> search.TextMatch | None:
         close = search.closing_brace(text, inside, limit)
         if close >= 0:
             end = close + text.startswith("%", close + 1, limit)
-            return search.match_of((text[inside:end], inside, end))
+            return search.TextMatch(text[inside:end], inside, end)
         limit = start
     return None
 
@@ -79,7 +79,7 @@ def extract_zero_shot(text: str, reference: str) -> Answer | None:
         return None
     (piece, start, end), how = answer
     value = stripped(piece.strip().partition("\n")[0].lstrip(":").rstrip(".").rstrip("/"))
-    return make_answer((piece, value, None if start < 0 else (start, end), how)) if value else None
+    return Answer(piece, value, None if start < 0 else (start, end), how) if value else None
 
 
 # A thousands comma splits a number.

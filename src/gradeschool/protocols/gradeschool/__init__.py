@@ -15,7 +15,7 @@ from gradeschool.answers.regions import Marks
 from gradeschool.answers.search import last_match
 from gradeschool.problem import Problem
 from gradeschool.protocols.extractions import gold_as
-from gradeschool.scorer import Answer, ScorerFailure, clip, make_answer
+from gradeschool.scorer import Answer, ScorerFailure, clip
 
 # The extractor compiles its patterns for 0.2 s when it is imported: where it is used.
 if TYPE_CHECKING:
@@ -84,17 +84,6 @@ CANNOT_ANSWER = re.compile(
 NEAR_END = 400  # characters at the end in which such a sentence counts
 
 
-def read_no_solution(text: str) -> Answer | None:
-    """Extract a statement that there is no answer: "None", or a sentence near the end."""
-    match = last_match(NONE_STATED, text)
-    how = "'None' as the answer"
-    if match is None:
-        start = max(0, len(text) - NEAR_END)
-        match = next(CANNOT_ANSWER.finditer(text, start), None)
-        how = "a sentence that says that it cannot be answered"
-    return None if match is None else Answer(match.group(), NO_SOLUTION, match.span(), how)
-
-
 def extract_answer(text: str, reference: str, marks: Marks = ()) -> Answer | None:
     """Extract the answer that the completion commits to.
 
@@ -106,9 +95,12 @@ def extract_answer(text: str, reference: str, marks: Marks = ()) -> Answer | Non
     question = getattr(reference, "question", "")
     reading = extract_final_answer(text, question, marks)
     if reference == NO_SOLUTION and (reading is None or rests_on_guess(reading)):
-        answer = read_no_solution(text)
-        if answer is not None:
-            return answer
+        how, match = "'None' as the answer", last_match(NONE_STATED, text)
+        if match is None:
+            how = "a sentence that says that it cannot be answered"
+            match = CANNOT_ANSWER.search(text, max(0, len(text) - NEAR_END))
+        if match is not None:
+            return Answer(match.group(), NO_SOLUTION, match.span(), how)
     return _answer(text, reading)
 
 
@@ -123,7 +115,7 @@ def _answer(text: str, reading: ParsedAnswer | ExtractedAnswer | None) -> Answer
     if reading is None:
         return None
     start, end = reading.start, reading.end
-    return make_answer((text[start:end], reading.value, (start, end), reading.how))
+    return Answer(text[start:end], reading.value, (start, end), reading.how)
 
 
 def with_completion(problem: Problem) -> dict[str, str]:

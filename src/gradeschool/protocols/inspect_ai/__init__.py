@@ -14,12 +14,11 @@ import re
 import string
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 from unicodedata import digit, numeric
 
-from gradeschool.answers.search import last_place, once_per_text
+from gradeschool.answers.search import last_place
 from gradeschool.protocols.extractions import Extract
-from gradeschool.scorer import Answer, ScorerFailure, make_answer
+from gradeschool.scorer import Answer, ScorerFailure
 
 ESCAPED = re.compile(r"\\([$,£€*_])")
 DROPPED = str.maketrans("", "", "$,£€*_")
@@ -33,31 +32,9 @@ ASCII_DIGIT = re.compile(r"[0-9]")
 NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
 
 
-class NumericWord(NamedTuple):
-    """A word of a text, where it begins, and its value."""
-
-    text: str
-    start: int
-    value: str
-
-
 def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
     """Extract the last word that has a value under one version of inspect_ai."""
-    number = last_possible_number(text)
-    value = None if number is None else value_of(number.text)
-    if number is not None and value is None:
-        number = last_word_with(text, lambda word: None if is_no_number(word) else value_of(word))
-        value = number and number.value
-    if number is None or value is None:
-        return None
-    word, start, _ = number
-    return make_answer((word, value, (start, start + len(word)), how))
-
-
-@once_per_text
-def last_possible_number(text: str) -> NumericWord | None:
-    """Return the last word that may be a number in some version, without its value."""
-    return last_word_with(text, lambda word: None if is_no_number(word) else "")
+    return last_word_with(text, lambda word: None if is_no_number(word) else value_of(word), how)
 
 
 def is_no_number(word: str) -> bool:
@@ -65,8 +42,8 @@ def is_no_number(word: str) -> bool:
     return word.isascii() and (not ASCII_DIGIT.search(word) or bool(NO_NUMBER.search(word)))
 
 
-def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericWord | None:
-    """Return the last word that has a value."""
+def last_word_with(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
+    """Extract the last word that has a value."""
     for most in (NEAR_END, -1):
         words = text.rsplit(None, most)
         refused = None
@@ -74,7 +51,7 @@ def last_word_with(text: str, value_of: Callable[[str], str | None]) -> NumericW
             value = None if word == refused else value_of(word)
             if value is not None:
                 end = len(text.rsplit(None, behind)[0]) if behind else len(text.rstrip())
-                return NumericWord(word, end - len(word), value)
+                return Answer(word, value, (end - len(word), end), how)
             refused = word
     return None
 
@@ -182,13 +159,8 @@ def extract_0_3_220(text: str, gold: str) -> Answer | None:
     if _target_0_3_220(gold) is None:
         return _whole_text(text)
     answer = last_number(text, digits_0_3_220, "the last word of digits, by its end")
-    if answer is not None:
-        return answer
-    word = last_word_with(text, lambda word: without_punctuation(word.casefold()))
-    if word is None:
-        return None
-    span = (word.start, word.start + len(word.text))
-    return Answer(word.text, word.value, span, "no word of digits: the last word, by its end")
+    how = "no word of digits: the last word, by its end"
+    return answer or last_word_with(text, lambda word: without_punctuation(word.casefold()), how)
 
 
 def compare_0_3_220(value: str, gold: str) -> bool:
@@ -229,7 +201,7 @@ def extract_aime(text: str, gold: str) -> Answer | None:
     if answer is None:
         return None
     word, value, _, how = answer
-    return make_answer((word, value, last_place(text, word), f"the last line: {how}"))
+    return Answer(word, value, last_place(text, word), f"the last line: {how}")
 
 
 def judge_by_math(text: str, gold: str) -> tuple[str | None, bool]:

@@ -13,7 +13,7 @@ import string
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from gradeschool.answers.search import TextMatch, match_of
+from gradeschool.answers.search import TextMatch
 from gradeschool.latex import hendrycks_equal, hendrycks_form, math_box, spaced_box
 from gradeschool.problem import Problem
 from gradeschool.prompts import draw_rows, rationale
@@ -28,7 +28,7 @@ from gradeschool.protocols.extractions import (
     solution_as,
     whole_text,
 )
-from gradeschool.scorer import Answer, make_answer
+from gradeschool.scorer import Answer
 
 # Tasks in the style of MATH.
 
@@ -66,7 +66,7 @@ def extract_hrm8k(text: str, reference: str) -> Answer | None:
     value = text[equals + 1 :].lstrip(" ")
     start = len(text) - len(value)
     value = value.rstrip(".").partition("\\n")[0]
-    return make_answer((value, value, (start, start + len(value)), "after the last '='"))
+    return Answer(value, value, (start, start + len(value)), "after the last '='")
 
 
 def _between_dollars(text: str) -> TextMatch | None:
@@ -76,7 +76,7 @@ def _between_dollars(text: str) -> TextMatch | None:
         line = text.rfind("\n", 0, last) + 1
         first = text.find("$", line)
         if first < last:
-            return match_of((text[first + 1 : last], first + 1, last))
+            return TextMatch(text[first + 1 : last], first + 1, last)
         end = line
     return None
 
@@ -87,7 +87,7 @@ def _behind_equals(piece: TextMatch, how: str) -> Answer:
     if equals >= 0:
         text = text[equals + 1 :].lstrip(" ")
         start = end - len(text)
-    return make_answer((text, text, (start, end), how))
+    return Answer(text, text, (start, end), how)
 
 
 def hrm8k_reference(problem: Problem) -> str:

@@ -13,7 +13,7 @@ from gradeschool.answers.search import TextMatch, last_match, mentions_answer
 from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
 from gradeschool.protocols.extractions import COMMA, last_number_before
-from gradeschool.scorer import Answer, ScorerFailure, make_answer
+from gradeschool.scorer import Answer, ScorerFailure
 
 MARK = "The answer is"
 # A thousands comma splits a number.
@@ -57,12 +57,12 @@ def extract_v2(text: str, reference: str) -> Answer | None:
     box = last_box(text)
     if box is not None and box.text:
         content, start, end = box
-        return make_answer((content, content, (start, end), "the last box"))
+        return Answer(content, content, (start, end), "the last box")
     announced = ANNOUNCED.search(text) if mentions_answer(text) else None
     start = 0 if announced is None else text.rfind(".", 0, announced.start()) + 1
     piece = text[start:].partition(".")[0]
     value, span = minerva(piece), (start, start + len(piece))
-    return make_answer((piece, value, span, "a piece between periods")) if value else None
+    return Answer(piece, value, span, "a piece between periods") if value else None
 
 
 def compare_v2(value: str, reference: str) -> bool:

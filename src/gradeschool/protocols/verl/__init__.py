@@ -11,7 +11,7 @@ from functools import partial
 from gradeschool import latex
 from gradeschool.answers.search import closing_brace, last_match, last_number_start, mentions_answer
 from gradeschool.protocols.extractions import HASH, last_marked
-from gradeschool.scorer import Answer, make_answer
+from gradeschool.scorer import Answer
 
 CLIP, BOX_CLIP = 300, 100  # characters at the end: of a number, of a box
 NUMBER = re.compile(r"(\-?[0-9\.\,]+)")
@@ -45,7 +45,7 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
         return None
     match = match or matches[0]
     span = (offset + match.start(), offset + match.end())
-    return make_answer((match[0], match[0], span, "the last number near the end"))
+    return Answer(match[0], match[0], span, "the last number near the end")
 
 
 def extract_box(text: str, reference: str) -> Answer | None:
