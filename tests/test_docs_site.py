@@ -12,7 +12,7 @@ import pytest
 
 import gradeschool
 from gradeschool import Problem
-from gradeschool.cli import VERBS
+from gradeschool.cli import COMMANDS
 from gradeschool.protocols.registry import all_protocols, all_scorers, packages
 from tests.support.browser import chromium as chromium  # a fixture
 
@@ -65,7 +65,7 @@ def test_every_public_name_is_on_the_site(site: Path, texts: dict[str, str]) -> 
     assert "[question of exemplar 1 of 5: gsm8k:train, row 6374]" in page
     assert "greedy, 256 tokens" in page
     assert "18. She keeps 7" in page
-    assert all(f"Usage: gradeschool {verb}" in texts["commands.html"] for verb in VERBS)
+    assert all(f"Usage: gradeschool {verb}" in texts["commands.html"] for verb in COMMANDS)
     reference = (site / "reference.html").read_text("utf-8")
     for name in set(gradeschool.__all__) - {"__version__"}:
         assert re.search(rf'id="gradeschool\.(errors\.)?{name}"', reference), name

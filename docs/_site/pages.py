@@ -16,19 +16,19 @@ import click
 
 import gradeschool
 from gradeschool import Problem, get_scorer, load_dataset
-from gradeschool.cli import VERBS
+from gradeschool.cli import COMMANDS
 from gradeschool.cli import command as root
-from gradeschool.cli.protocols import card_facts
-from gradeschool.datasets.load import SOURCES
-from gradeschool.prompts import prompt_json
-from gradeschool.protocol import Protocol
-from gradeschool.protocols.card import (
+from gradeschool.cli.protocols import (
+    card_facts,
     describe_protocol,
     describe_scorer,
     describe_vote,
     find_package,
     read_source,
 )
+from gradeschool.datasets.load import SOURCES
+from gradeschool.prompts import prompt_json
+from gradeschool.protocol import Protocol
 from gradeschool.protocols.registry import all_protocols, all_scorers, entries_of, packages
 
 Card = dict[str, Any]
@@ -262,7 +262,7 @@ def _command_sections(
     context.terminal_width = WIDTH
     parts = [f"{'#' * level} {context.command_path}", _fence(command.get_help(context))]
     if isinstance(command, click.Group):
-        for inner in VERBS if command is root else command.list_commands(context):
+        for inner in COMMANDS if command is root else command.list_commands(context):
             found = command.get_command(context, inner)
             if found is not None:
                 parts += _command_sections(found, inner, context, level + (parent is not None))

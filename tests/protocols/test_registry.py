@@ -10,10 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from gradeschool.datasets.load import SOURCES
-from gradeschool.errors import UnknownNameError
-from gradeschool.problem import Problem
-from gradeschool.protocols.card import (
+from gradeschool.cli.protocols import (
     describe_protocol,
     describe_scorer,
     find_package,
@@ -22,6 +19,9 @@ from gradeschool.protocols.card import (
     protocol_differences,
     read_source,
 )
+from gradeschool.datasets.load import SOURCES
+from gradeschool.errors import UnknownNameError
+from gradeschool.problem import Problem
 from gradeschool.protocols.registry import (
     all_protocols,
     all_scorers,

@@ -1,22 +1,43 @@
-"""`gradeschool protocols list | show | diff | prompts`."""
+"""`gradeschool protocols list | show | diff | prompts`.
 
-from __future__ import annotations
+`show` and `diff` print cards: all about a protocol, a scorer or a vote, as JSON values.
+"""
 
+import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from difflib import unified_diff
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import switch
+from gradeschool.datasets.load import is_here, load_dataset
 from gradeschool.errors import InputError, UnknownNameError
 from gradeschool.printable import printable, say
+from gradeschool.problem import Problem
+from gradeschool.prompts import SHOTS, prompt_bytes, prompt_json
+from gradeschool.protocol import LARGEST_SHOT_SOURCE, Protocol, probe_problems
+from gradeschool.protocols import registry
+from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
+from gradeschool.reports.measured import temperature_words
+from gradeschool.reports.terminal import folded, simple_table
+from gradeschool.scorer import Scorer, Vote
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
+QUIRK = re.compile(r"^\| ([a-z][^ `|]*) \| `(.+?)` \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
+LINK = re.compile(r"https?://[^\s)>\]`|]+")
+VERIFIED = re.compile(r"^- (?:Verified|Versions): (.+(?:\n  .+)*)", re.MULTILINE)
+LINE_BREAK = "⏎"  # in the completions of SOURCE.md
 TITLES = {
     "protocols": "Protocols: prompt, decoding and scorers",
     "scorers": "Scorers: how an answer is extracted and compared",
@@ -49,10 +70,6 @@ def list_command(words: tuple[str, ...], whole: bool, as_json: bool) -> None:
 
     If no name has them, or with --all, those with them in their line.
     """
-    from gradeschool.protocol import Protocol
-    from gradeschool.protocols.registry import all_protocols, all_scorers, all_votes
-    from gradeschool.scorer import Scorer
-
     lists: dict[str, list[dict[str, Any]]] = {}
     lower = [word.lower() for word in words]
     registered: Sequence[Mapping[str, Any]] = (all_protocols(), all_scorers(), all_votes())
@@ -125,8 +142,6 @@ def show_command(name: str, dataset: str, as_json: bool) -> None:
     if as_json:
         cli.print_json(card)
         return
-    from gradeschool.protocols.card import prompt_lines
-
     console = cli.stdout_console()
     is_protocol = card["kind"] == "protocol"
     about = f"protocol, digest {card['digest']}" if is_protocol else card["kind"]
@@ -153,59 +168,46 @@ def card_facts(card: Card) -> list[tuple[str, str]]:
 
     A fact that is not known is "".
     """
-    from gradeschool.reports.measured import temperature_words
-
-    users, source = "\n".join(card.get("protocols", ())), ("source", card["source"])
+    facts = []
+    if card["kind"] == "protocol":
+        names = [each["name"] for each in card["scorers"]]
+        names[0] += " (headline)"
+        names += [f"{vote['name']} (vote)" for vote in card["votes"]]
+        decoding, shots = card["decoding"], card["shots"]
+        how, limit = temperature_words(decoding["temperature"]), decoding["max_tokens"]
+        if decoding["temperature"] and decoding["top_p"] is not None:
+            how += f", top_p {decoding['top_p']:g}"
+        examples = f"{shots['count']} of your own" if shots["count"] else "none"
+        if rows := shots["rows"]:
+            drawn = shots["drawn_for_each_problem"]
+            examples = f"{len(rows)} of {shots['source']}{PLACES[shots['place']]}, "
+            examples += "drawn anew for each problem" if drawn else "the same for every problem"
+            if card["example"] or not drawn:
+                listed = ", ".join(map(str, rows))
+                examples += f"\n{'rows of this problem' if drawn else 'rows'} {listed}"
+        facts = [
+            ("form", "chat: messages" if card["form"] == "chat" else "completion: one text"),
+            ("dataset", card["dataset"]),
+            ("shots", examples),
+            ("decoding", f"{how}, {'no length limit' if limit is None else f'{limit} tokens'}"),
+            ("stops", " ".join(map(repr, decoding["stop"])) or "none"),
+            ("samples", f"{card['samples']} of each problem"),
+            ("scorers", "\n".join(names)),
+        ]
+    facts += [("source", card["source"]), ("verified", card.get("verified", ""))]
     if card["kind"] == "vote":
-        return [
-            source,
-            ("voters", f"the first {card['voters']} samples of each problem"),
-            ("no answer", f"votes {card['nothing']!r}, which may win"),
-            ("part of", users),
-        ]
-    if card["kind"] == "scorer":
-        extra = card["extra"]
+        facts += [("voters", f"the first {card['voters']} samples of each problem"),
+                  ("no answer", f"votes {card['nothing']!r}, which may win")]  # fmt: skip
+    if extra := card.get("extra"):
         state = "installed" if card["available"] else f"pip install 'gradeschool[{extra}]'"
-        return [
-            source,
-            ("verified", card["verified"]),
-            ("part of", users or "no protocol"),
-            ("calls", f"{extra} ({state})" if extra else ""),
-        ]
-    names = [each["name"] for each in card["scorers"]]
-    names[0] += " (headline)"
-    names += [f"{vote['name']} (vote)" for vote in card["votes"]]
-    decoding, shots = card["decoding"], card["shots"]
-    how, limit = temperature_words(decoding["temperature"]), decoding["max_tokens"]
-    if decoding["temperature"] and decoding["top_p"] is not None:
-        how += f", top_p {decoding['top_p']:g}"
-    examples = f"{shots['count']} of your own" if shots["count"] else "none"
-    if rows := shots["rows"]:
-        drawn = shots["drawn_for_each_problem"]
-        examples = f"{len(rows)} of {shots['source']}{PLACES.get(shots['place'] or '', '')}, "
-        examples += "drawn anew for each problem" if drawn else "the same for every problem"
-        if card["example"] or not drawn:
-            listed = ", ".join(map(str, rows))
-            examples += f"\n{'rows of this problem' if drawn else 'rows'} {listed}"
-    return [
-        ("form", "chat: messages" if card["form"] == "chat" else "completion: one text"),
-        ("dataset", card["dataset"]),
-        ("shots", examples),
-        ("decoding", f"{how}, {'no length limit' if limit is None else f'{limit} tokens'}"),
-        ("stops", " ".join(map(repr, decoding["stop"])) or "none"),
-        ("samples", f"{card['samples']} of each problem"),
-        ("scorers", "\n".join(names)),
-        source,
-        ("verified", card["verified"]),
-    ]
+        facts.append(("calls", f"{extra} ({state})"))
+    if card["kind"] != "protocol":
+        facts.append(("part of", "\n".join(card["protocols"]) or "no protocol"))
+    return facts
 
 
 def _print_part(card: Card, about: str, facts: Iterable[tuple[str, str]], console: Console) -> None:
     """Print a heading, facts, links, and texts that a scorer reads otherwise than a person."""
-    from rich.text import Text
-
-    from gradeschool.reports.terminal import simple_table
-
     console.print(Text.assemble((card["name"], "bold"), (f"  {about}", "dim")), soft_wrap=True)
     console.print(card["summary"])
     _print_fields(facts, console)
@@ -221,8 +223,6 @@ def _print_part(card: Card, about: str, facts: Iterable[tuple[str, str]], consol
 
 
 def _print_fields(rows: Iterable[tuple[str, str]], console: Console) -> None:
-    from rich.table import Table
-
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -238,16 +238,11 @@ def _describe(name: str, dataset: str, usual: str = "") -> dict[str, Any]:
     A dataset that the user names is fetched; else the dataset `usual`, by default the protocol's
     own, is used if it is on this machine.
     """
-    from gradeschool.datasets.load import is_here, load_dataset
-    from gradeschool.protocols import card, registry
-
-    protocols, scorers, votes = (
-        registry.all_protocols(), registry.all_scorers(), registry.all_votes(),
-    )  # fmt: skip
+    protocols, scorers, votes = all_protocols(), all_scorers(), all_votes()
     if name in scorers and name not in protocols:
-        return card.describe_scorer(name)
+        return describe_scorer(name)
     if name in votes:
-        return card.describe_vote(votes[name])
+        return describe_vote(votes[name])
     if name not in protocols and not registry.is_own(name):
         raise UnknownNameError("protocol or scorer", name, {*protocols, *scorers, *votes})
     protocol = registry.get_protocol(name)
@@ -256,9 +251,9 @@ def _describe(name: str, dataset: str, usual: str = "") -> dict[str, Any]:
     if absent and not dataset:
         cli.warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
              f"run `gradeschool data fetch {' '.join(absent)}`")  # fmt: skip
-        return card.describe_protocol(protocol)
+        return describe_protocol(protocol)
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    return card.describe_protocol(protocol, load_dataset(named).problems, shots, named)
+    return describe_protocol(protocol, load_dataset(named).problems, shots, named)
 
 
 @protocols_command.command("diff")
@@ -271,8 +266,6 @@ def diff_command(a: str, b: str, dataset: str, as_json: bool) -> None:
 
     Example: gradeschool protocols diff lm-eval/gsm8k olmes/gsm8k
     """
-    from gradeschool.protocols.card import prompt_difference, protocol_differences
-
     first = _describe(a, dataset)
     cards = [first, _describe(b, dataset, first.get("dataset", ""))]
     for card in cards:
@@ -294,8 +287,6 @@ def diff_command(a: str, b: str, dataset: str, as_json: bool) -> None:
     if not fields:
         say("every field is the same")
     else:
-        from gradeschool.reports.terminal import folded, simple_table
-
         console = cli.stdout_console()
         width = (console.width - max(map(len, fields)) - 6) // 2
         table = simple_table(["", *(folded(card["name"], width) for card in cards)])
@@ -320,12 +311,192 @@ def diff_command(a: str, b: str, dataset: str, as_json: bool) -> None:
 @cli.limit_option
 def prompts_command(name: str, dataset: str, limit: int | None) -> None:
     """Print every prompt of a protocol as a JSON line, in order."""
-    from gradeschool.datasets.load import load_dataset
-    from gradeschool.prompts import prompt_json
-    from gradeschool.protocols.registry import get_protocol
-
-    protocol = get_protocol(name)
+    protocol = registry.get_protocol(name)
     problems = load_dataset(dataset or protocol.dataset).problems[:limit]
     shots = load_dataset(protocol.shots).problems if protocol.shots else ()
     for problem, prompt in zip(problems, protocol.render(problems, shots), strict=True):
         say(json.dumps({"id": problem.id, **prompt_json(prompt)}))
+
+
+# Cards
+
+
+class SourceNotes(NamedTuple):
+    """What a harness's SOURCE.md says.
+
+    verified: the versions compared with, and what others do otherwise. quirks: completions where a
+    scorer differs from a careful reader: {scorer, completion, gold, says (its outcome), shows}.
+    """
+
+    text: str
+    links: list[str]
+    verified: str
+    quirks: list[dict[str, str]]
+
+
+def find_package(name: str) -> ModuleType | None:
+    """Return the package with the protocol, scorer or vote of a name, None for a user's own."""
+    for package in registry.packages():
+        if any(
+            name in registry.entries_of(package, kind) for kind in ("PROTOCOLS", "SCORERS", "VOTES")
+        ):
+            return package
+    return None
+
+
+@cache
+def read_source(package: ModuleType | None) -> SourceNotes:
+    """Return what a package's SOURCE.md says; all of it is empty without one."""
+    files = [Path(folder) / "SOURCE.md" for folder in getattr(package, "__path__", ())]
+    text = "".join(file.read_text("utf-8") for file in files if file.is_file())
+    verified = " ".join(" ".join(VERIFIED.findall(text)).split())
+    links = dict.fromkeys(link.rstrip(".,;:") for link in LINK.findall(text))
+    quirks = [
+        {"scorer": scorer, "completion": completion.replace(LINE_BREAK, "\n"), "gold": gold,
+         "says": says, "shows": shows}
+        for scorer, completion, gold, says, shows in QUIRK.findall(text)
+    ]  # fmt: skip
+    return SourceNotes(text, list(links), verified, quirks)
+
+
+def describe_scorer(name: str) -> dict[str, Any]:
+    """Return all about a scorer; UnknownNameError lists similar names.
+
+    A function of the user ("my.py:f") is described, not called.
+    """
+    source = read_source(find_package(name))
+    users = [protocol.name for protocol in all_protocols().values() if name in protocol.scorers]
+    facts = {"summary": "a function of your own", "source": name, "extra": None, "available": True}
+    if ":" not in name:
+        scorer = registry.get_scorer(name)
+        facts = {"summary": scorer.summary, "source": scorer.source, "extra": scorer.extra or None,
+                 "available": registry.available(scorer)}  # fmt: skip
+    return {
+        "kind": "scorer",
+        "name": name,
+        **facts,
+        "verified": source.verified,
+        "links": source.links,
+        # The protocol that the scorer is named after comes first.
+        "protocols": sorted(users, key=lambda user: not name.startswith(f"{user}/")),
+        "quirks": [quirk for quirk in source.quirks if quirk["scorer"] == name],
+    }
+
+
+def describe_vote(vote: Vote) -> dict[str, Any]:
+    """Return all about a vote."""
+    return {
+        "kind": "vote",
+        **{key: getattr(vote, key) for key in ("name", "summary", "source", "voters", "nothing")},
+        "links": read_source(find_package(vote.name)).links,
+        "protocols": [each.name for each in all_protocols().values() if vote.name in each.votes],
+    }
+
+
+def describe_protocol(
+    protocol: Protocol,
+    problems: Sequence[Problem] = (),
+    shots: Sequence[Problem] = (),
+    dataset: str = "",
+) -> dict[str, Any]:
+    """Return all about a protocol: its prompts, decoding, scorers and sources.
+
+    "prompt": its parts exact to the character. "shots": "place" ("text", "system", "user", "turns")
+    and "rows" of the first problem's examples in their source. "example": the prompt of the first
+    problem with the SHA-256 of its bytes (`prompt_bytes`), None without problems.
+    """
+    template, is_turns = protocol.render, protocol.render.form == "turns"
+    before = template.shot or template.question
+    shot = f"user: {before}\nassistant: {template.answer}" if is_turns else before + template.answer
+    source = read_source(find_package(protocol.base or protocol.name))
+    place, example, rows = None, None, list[int]()
+    if template.answer and protocol.shots:
+        place = "user" if template.form == "message" else template.form
+        place = "system" if SHOTS in (template.system or "") else place
+        chosen: Sequence[int] = range(protocol.shot_count)
+        if callable(template.rows):  # without the source, drawn from one as large as GSM8K's
+            known = shots or probe_problems(LARGEST_SHOT_SOURCE)
+            drawn = template.rows(problems or probe_problems(1), known, template.count or 0)
+            chosen = next(drawn)
+        elif template.rows is not None:
+            chosen = template.rows[: template.count]
+        rows = list(chosen)
+    if problems:
+        prompt = next(protocol.render(problems, shots))
+        content = prompt_bytes(prompt)
+        example = {
+            "dataset": dataset,
+            "problem": problems[0].id,
+            "gold": problems[0].gold,
+            **prompt_json(prompt),
+            "bytes": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }
+    return {
+        "kind": "protocol",
+        "name": protocol.name,
+        "digest": protocol.digest(),
+        "base": protocol.base or None,
+        "changes": dict(protocol.changes),
+        "summary": protocol.summary,
+        "source": protocol.source,
+        "verified": source.verified,
+        "links": source.links,
+        "form": "chat" if protocol.is_chat else "completion",
+        "dataset": protocol.dataset,
+        "prompt": {
+            "system": template.system,
+            "opening": template.opening if rows else "",
+            "shot": shot if rows else "",
+            "joiner": template.joiner if rows and not is_turns else "",
+            "question": template.question,
+            "prefix": template.prefix,
+        },
+        "shots": {
+            "source": protocol.shots or None,
+            "count": protocol.shot_count,
+            "place": place,
+            "rows": rows,
+            "drawn_for_each_problem": callable(template.rows),
+        },
+        "decoding": {**asdict(protocol.decoding), "stop": list(protocol.decoding.stop)},
+        "samples": protocol.samples,
+        "scorers": [describe_scorer(name) for name in protocol.scorers],
+        "votes": [describe_vote(all_votes()[name]) for name in protocol.votes],
+        "example": example,
+    }
+
+
+def protocol_differences(
+    first: dict[str, Any], second: dict[str, Any]
+) -> dict[str, tuple[Any, Any]]:
+    """Return the fields of two protocols that differ, except names and those in other words."""
+
+    def fields(card: dict[str, Any]) -> dict[str, Any]:
+        readers = [each["name"] for each in (*card["scorers"], *card["votes"])]
+        flat = {"scorers": readers, **{key: card[key] for key in ("form", "dataset")}}
+        for group in ("prompt", "shots", "decoding"):
+            flat |= {f"{group}: {key}": value for key, value in card[group].items()}
+        return {**flat, "samples": card["samples"]}
+
+    one, other = fields(first), fields(second)
+    return {name: (value, other[name]) for name, value in one.items() if value != other[name]}
+
+
+def prompt_lines(shown: dict[str, Any]) -> list[str]:
+    """Return a prompt (`prompt_json`) as lines: of its text, or of each message under its role."""
+    if "prompt" in shown:
+        return str(shown["prompt"]).split("\n")
+    roles = [turn["role"] for turn in shown["messages"]]
+    if shown.get("continue_final_message"):
+        roles[-1] += ", to be continued"
+    turns = zip(roles, (turn["content"] for turn in shown["messages"]), strict=True)
+    return [line for role, text in turns for line in (f"[{role}]", *text.split("\n"))]
+
+
+def prompt_difference(first: dict[str, Any], second: dict[str, Any]) -> list[str]:
+    """Return the unified diff of two prompts of the same problem; empty if they are equal."""
+    if first["example"] is None or second["example"] is None:
+        return []
+    one, other = (prompt_lines(card["example"]) for card in (first, second))
+    return list(unified_diff(one, other, first["name"], second["name"], n=1, lineterm=""))
