@@ -1,15 +1,17 @@
 r"""Cleaning the LaTeX of answers as several harnesses do, in linear time where theirs is not."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from gradeschool.answers.search import BOX, TextMatch, closing_brace
 
-# Several harnesses use `(\d+)\.0+([^\d])` and `(\d+)\.0+$`. Here each run of digits is tried only
-# once, from its start.
-ZERO_DECIMALS = re.compile(r"(?<!\d)(\d++)\.0++(\D)")
-ZERO_DECIMALS_AT_END = re.compile(r"(?<!\d)(\d++)\.0++\Z")
+# "18.00" is written as "18". Several harnesses use `(\d+)\.0+([^\d])` and `(\d+)\.0+$`. Here each
+# run of digits is tried only once, from its start.
+ZERO_DECIMALS = (
+    (re.compile(r"(?<!\d)(\d++)\.0++(\D)"), r"\1\2"),
+    (re.compile(r"(?<!\d)(\d++)\.0++\Z"), r"\1"),
+)
 
 
 def replaced(text: str, pairs: Iterable[tuple[str, str]]) -> str:
@@ -22,11 +24,6 @@ def replaced(text: str, pairs: Iterable[tuple[str, str]]) -> str:
     for old, new in pairs:
         text = text.replace(old, new)
     return text
-
-
-def without_zero_decimals(text: str) -> str:
-    """Return a text with each "18.00" written as "18"."""
-    return ZERO_DECIMALS_AT_END.sub(r"\1", ZERO_DECIMALS.sub(r"\1\2", text))
 
 
 def unwrapped(text: str, opening: str, closing: str = "}", instead: str | None = None) -> str:
@@ -91,7 +88,7 @@ def slash_as_fraction(text: str, *, roots: bool = False, strict: bool = False) -
 def plain_symbols(
     text: str,
     last: Iterable[tuple[str, str]],
-    without_zeros: Callable[[str], str] = without_zero_decimals,
+    zero_decimals: Iterable[tuple[re.Pattern[str], str]] = ZERO_DECIMALS,
 ) -> str:
     """Apply the steps that versions of MATH's second `strip_string` share.
 
@@ -103,7 +100,8 @@ def plain_symbols(
     text = unwrapped(replaced(text, last), "\\mbox{", instead="")
     if "j" in text and "i" not in text:
         text = text.replace("j", "i")
-    text = without_zeros(text)
+    for pattern, kept in zero_decimals:
+        text = pattern.sub(kept, text)
     return f"0{text}" if text[:1] == "." else text
 
 

@@ -113,11 +113,12 @@ ROLES = ("user", "assistant")
 SHOTS = "{shots}"
 
 
-def draw_rows(seed: int, *, shuffled: bool = False) -> Draw:
+def draw_rows(seed: int, *, shuffled: bool = False, others: bool = False) -> Draw:
     """Return a draw from one random stream, by each problem in turn.
 
     shuffled: the stream first shuffles the problems, and then draws in that order. Without it, a
-    run over the first problems gets the same examples; one in another order does not.
+    run over the first problems gets the same examples; one in another order does not. others: one
+    more is drawn, the problem itself is left out, and the first ones are kept.
     """
 
     def draw(
@@ -127,8 +128,10 @@ def draw_rows(seed: int, *, shuffled: bool = False) -> Draw:
         order = list(range(len(problems)))
         if shuffled:
             stream.shuffle(order)
-        drawn = {place: stream.sample(range(len(shots)), count) for place in order}
-        return (drawn[place] for place in range(len(problems)))
+        drawn = {place: stream.sample(range(len(shots)), count + others) for place in order}
+        for place, problem in enumerate(problems):
+            kept = (row for row in drawn[place] if not others or shots[row].id != problem.id)
+            yield list(kept)[:count]
 
     return draw
 

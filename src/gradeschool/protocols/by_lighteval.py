@@ -28,7 +28,7 @@ from sympy import Mul, Number, Rational
 from sympy.parsing import parse_expr
 
 from gradeschool.answers.search import closing_brace
-from gradeschool.protocols.by_math_verify import shown
+from gradeschool.protocols.by_math_verify import Judged, shown
 from gradeschool.worker import Raised, attempt, holds
 
 BOX = re.compile(r"\\(?:boxed|fbox)\s*+")
@@ -254,7 +254,6 @@ def _parsed(latex: str) -> Any:
 
 # Comparison
 
-Judged = tuple[str | None, bool]
 Equal = Callable[[Any, Any], bool]
 
 

@@ -34,12 +34,13 @@ NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
 
 def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
     """Extract the last word that has a value under one version of inspect_ai."""
-    return last_word_with(text, lambda word: None if is_no_number(word) else value_of(word), how)
 
+    def value(word: str) -> str | None:  # without a call for what is a number in no version
+        if word.isascii() and (not ASCII_DIGIT.search(word) or NO_NUMBER.search(word)):
+            return None
+        return value_of(word)
 
-def is_no_number(word: str) -> bool:
-    """Return whether a word is a number in no version: ASCII without a digit, or with letters."""
-    return word.isascii() and (not ASCII_DIGIT.search(word) or bool(NO_NUMBER.search(word)))
+    return last_word_with(text, value, how)
 
 
 def last_word_with(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
@@ -63,12 +64,7 @@ def without_punctuation(word: str) -> str:
 
 
 def finite(word: str) -> float | None:
-    """Return the finite number that a cleaned word spells, as 0.3.261 and later parse it."""
-    return finite_untrimmed(word.strip(TRIMMED))
-
-
-def finite_untrimmed(word: str) -> float | None:
-    """Return the finite number that a cleaned word spells, without stripping its punctuation.
+    """Return the finite number that a cleaned word spells.
 
     Raises ScorerFailure on Chinese numerals past the range of floats, where upstream raises.
     """
@@ -96,12 +92,10 @@ def _whole_text(text: str) -> Answer:
     return Answer(text, value, (0, len(text)), "the whole text, by its end")
 
 
-def match_by_value(
-    unescape: bool, parse: Callable[[str], float | None]
-) -> tuple[Extract, Callable[[str, str], bool]]:
+def match_by_value(unescape: bool, trimmed: str) -> tuple[Extract, Callable[[str, str], bool]]:
     r"""Return the extraction and the comparison of versions that compare numbers.
 
-    unescape: write "\$20" as "$20". parse: returns the finite number of a cleaned word.
+    unescape: write "\$20" as "$20". trimmed: characters that may enclose a number.
     """
 
     def cleaned(word: str) -> str:
@@ -110,7 +104,7 @@ def match_by_value(
 
     @lru_cache(1024)
     def value_of(word: str) -> str | None:
-        number = parse(cleaned(word.casefold()))
+        number = finite(cleaned(word.casefold()).strip(trimmed))
         return None if number is None else five_digits(number)
 
     def extract(text: str, gold: str) -> Answer | None:
@@ -129,9 +123,9 @@ def match_by_value(
     return extract, compare
 
 
-extract_bare, compare_bare = match_by_value(False, finite_untrimmed)
-extract_unescaped, compare_unescaped = match_by_value(True, finite_untrimmed)
-extract_trimmed, compare_trimmed = match_by_value(True, finite)
+extract_bare, compare_bare = match_by_value(False, "")
+extract_unescaped, compare_unescaped = match_by_value(True, "")
+extract_trimmed, compare_trimmed = match_by_value(True, TRIMMED)
 
 
 @lru_cache(1024)
@@ -175,16 +169,8 @@ BOX = "\\boxed{"
 
 def last_line(text: str) -> str:
     """Return the last line with more than "$", "*", "-", "#" and space; else the last line."""
-    text = text.strip()
-    start, last = len(text) + 1, None
-    while start > 0:
-        end = start - 1
-        start = text.rfind("\n", 0, end) + 1
-        for line in reversed(text[start:end].splitlines()):
-            if line[:1].isalnum() or not MARKS_ALONE.match(line):
-                return line
-            last = line if last is None else last
-    return last or ""
+    lines = text.strip().splitlines()[::-1]
+    return next((line for line in lines if not MARKS_ALONE.match(line)), lines[0] if lines else "")
 
 
 def extract_aime(text: str, gold: str) -> Answer | None:

@@ -7,10 +7,8 @@ without the delimiters of the text; the default of `--apply_chat_template` since
 numbers of Llama 3.
 """
 
-import random
 import re
 import string
-from collections.abc import Iterator, Sequence
 from functools import partial
 
 from gradeschool.answers.search import TextMatch
@@ -208,14 +206,4 @@ strict_in_mgsm = {  # by language
 # The draws of examples. Each task has one generator, and each document in turn draws from it.
 
 SEED = 1234  # the default `fewshot_seed`
-DRAW_IN_ORDER = draw_rows(SEED)
-
-
-def draw_others(
-    problems: Sequence[Problem], shots: Sequence[Problem], count: int
-) -> Iterator[list[int]]:
-    """Draw one more than needed, leave out the problem itself, and keep the first ones."""
-    stream = random.Random(SEED)  # noqa: S311  (reproduces a published draw)
-    for problem in problems:
-        rows = stream.sample(range(len(shots)), count + 1)
-        yield [row for row in rows if shots[row].id != problem.id][:count]
+DRAW_IN_ORDER, DRAW_OTHERS = draw_rows(SEED), draw_rows(SEED, others=True)

@@ -194,9 +194,10 @@ def float_gold(problem: Problem) -> str:
 def float_fields(problem: Problem) -> dict[str, str]:
     """Return the fields of the prompt of GSM-Hard."""
     try:
-        return {"question": problem.question, "gold": float_gold(problem)}
+        gold = float_gold(problem)
     except ScorerFailure:
-        return {"question": problem.question, "gold": problem.gold}
+        gold = problem.gold
+    return {"question": problem.question, "gold": gold}
 
 
 def boxed_gold(problem: Problem) -> str:

@@ -125,8 +125,10 @@ AFTER_UNITS = (
 )
 LAST = (("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", ""))
 # The digits before are not part of the match here: upstream begins with (\d+), which is quadratic.
-ZERO_DECIMALS = re.compile(r"(?<=\d)\.0*([^\d])")
-ZERO_DECIMALS_AT_THE_END = re.compile(r"(?<=\d)\.0*$")
+ZERO_DECIMALS = (
+    (re.compile(r"(?<=\d)\.0*([^\d])"), r"\1"),
+    (re.compile(r"(?<=\d)\.0*$"), ""),
+)
 SQUARE_ROOT = re.compile(r"\\sqrt(\w+)")
 
 
@@ -137,13 +139,9 @@ def strip_string(string: str) -> str:
     text = text.replace("\\end{array}", "\\end{pmatrix}")
     text = _without_units(latex.without_unit(latex.replaced(text, BEFORE_UNITS)))
     text = latex.unwrapped(word_number(latex.replaced(text, SIGNS)), "\\text{")
-    text = latex.plain_symbols(latex.replaced(text, AFTER_UNITS), LAST, _without_zeros)
+    text = latex.plain_symbols(latex.replaced(text, AFTER_UNITS), LAST, ZERO_DECIMALS)
     text = SQUARE_ROOT.sub(r"\\sqrt{\1}", latex.right_side(text)).replace(" ", "")
     return latex.slash_as_fraction(latex.braced_fractions(text), roots=True)
-
-
-def _without_zeros(text: str) -> str:
-    return ZERO_DECIMALS_AT_THE_END.sub("", ZERO_DECIMALS.sub(r"\1", text))
 
 
 def _without_units(text: str) -> str:

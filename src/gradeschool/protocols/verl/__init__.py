@@ -9,7 +9,7 @@ import re
 from functools import partial
 
 from gradeschool import latex
-from gradeschool.answers.search import closing_brace, last_match, last_number_start, mentions_answer
+from gradeschool.answers.search import closing_brace, last_match, mentions_answer
 from gradeschool.protocols.extractions import HASH, last_marked
 from gradeschool.scorer import Answer
 
@@ -35,15 +35,11 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
 
     Commas and a trailing period stay. If every run is ".", the first of them is the answer.
     """
-    end, offset = text[-CLIP:], max(0, len(text) - CLIP)
-    for start in (max(last_number_start(text) - offset, 0), 0):
-        matches = [*NUMBER.finditer(end, start)]
-        match = next((match for match in reversed(matches) if match[0] != "."), None)
-        if match is not None:
-            break
-    if match is None and not matches:
+    offset = max(0, len(text) - CLIP)
+    matches = list(NUMBER.finditer(text[offset:]))
+    if not matches:
         return None
-    match = match or matches[0]
+    match = next((match for match in reversed(matches) if match[0] != "."), matches[0])
     span = (offset + match.start(), offset + match.end())
     return Answer(match[0], match[0], span, "the last number near the end")
 
