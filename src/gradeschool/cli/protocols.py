@@ -409,7 +409,8 @@ def describe_protocol(
     before = template.shot or template.question
     shot = f"user: {before}\nassistant: {template.answer}" if is_turns else before + template.answer
     source = read_source(find_package(protocol.base or protocol.name))
-    place, example, rows = None, None, list[int]()
+    place: str | None = None
+    example, rows = None, list[int]()
     if template.answer and protocol.shots:
         place = "user" if template.form == "message" else template.form
         place = "system" if SHOTS in (template.system or "") else place
