@@ -22,6 +22,7 @@ from functools import lru_cache
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from gradeschool.answers.golds import read_solution
 from gradeschool.answers.numbers import normalize
@@ -236,8 +237,6 @@ def source_at(url: str) -> DatasetSource:
 
     Raises InputError for an address that is no table, or not encrypted and of another machine.
     """
-    from urllib.parse import urlsplit
-
     parts = urlsplit(url)
     file = Path(parts.path)
     if file.suffix not in TABLES:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.completion import Decoding, Prompt
-from gradeschool.errors import InputError, ModelError
+from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.formats.read import read_samples
 from gradeschool.formats.values import Sample
 from gradeschool.masking import register_key, shown_address
@@ -47,6 +47,8 @@ OPTIONS = {
     "headers": "--header",
     "engine_args": "--engine-args",
 }
+# What runs a folder here: the extra that installs it, and the modules.
+LIBRARIES = {"transformers": ("local", "torch", "transformers"), "vllm": ("vllm", "vllm")}
 # Those that each kind of model takes; "" are servers.
 THINKING = ("thinking", "reasoning_effort")
 ACCEPTED: Mapping[str, tuple[str, ...]] = {
@@ -92,6 +94,9 @@ def choose_model(
         return LlamaCppModel(file, label, seconds, options, calculator)
     if provider == "recorded" and name:
         return RecordedModel(name)
+    if provider in LIBRARIES and name:
+        extra, *packages = LIBRARIES[provider]
+        require_packages(f"a model run here ({', '.join(packages)})", extra, *packages)
     if provider == "transformers" and name:
         from gradeschool.models.transformers_model import TransformersModel
 

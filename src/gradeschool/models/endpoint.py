@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
+from urllib.request import getproxies, proxy_bypass
 from weakref import WeakSet
 
 import aiohttp
@@ -154,8 +155,6 @@ class Endpoint(Model):
         A proxy is looked up once: aiohttp's `trust_env` does it for each request, in a thread, and
         would send a password from ~/.netrc. Raises InputError if its address cannot be used.
         """
-        from urllib.request import getproxies, proxy_bypass
-
         parts, proxy = urlsplit(self.base), None
         if parts.hostname not in LOCAL_HOSTS and not proxy_bypass(parts.netloc):
             proxy = getproxies().get(parts.scheme)

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import struct
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
@@ -84,8 +85,6 @@ class LlamaCppModel(Endpoint):
 
     async def facts(self) -> dict[str, str]:
         """Return the facts of the engine, and the precision of the weights."""
-        from importlib.metadata import version
-
         return {
             **await super().facts(),
             "version": f"xllamacpp {version('xllamacpp')}",

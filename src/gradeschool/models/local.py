@@ -8,12 +8,13 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache, partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from gradeschool.calculator import LONGEST, annotation_end
 from gradeschool.completion import Prompt
-from gradeschool.errors import InputError, ModelError, require_packages
+from gradeschool.errors import InputError, ModelError
 from gradeschool.models.base import Model, Reply, Request
 
 # Number of bytes at each end by which weight files are compared.
@@ -35,21 +36,17 @@ Take = Callable[[int], list[Request]]
 class LocalModel(Model):
     """A model from a folder, or from the Hugging Face cache by name; nothing is downloaded.
 
-    It collects the requests in flight, and writes many at a time in a thread. A subclass has
-    library, needs, extra: the library that runs it, the modules that it imports, and the extra that
-    installs them. calculator: write the results of annotations. options: see
+    It collects the requests in flight, and writes many at a time in a thread. library: the one that
+    runs it, which a subclass names. calculator: write the results of annotations. options: see
     `runs.job.model_options`. engine: what `load` loaded. Raises InputError if there is no such
-    model or no such switch, MissingExtraError if the library is not installed.
+    model or no such switch.
     """
 
     connections = 4096
     library: str
-    needs: tuple[str, ...]
-    extra: str
     engine: Any = None
 
     def __init__(self, spec: str, calculator: bool, options: Mapping[str, Any]) -> None:
-        require_packages(f"a model run here ({', '.join(self.needs)})", self.extra, *self.needs)
         self.folder, self.calculator = model_folder(spec), calculator
         self.thinking: bool | None = options.get("thinking")
         _check_files(self.folder)
@@ -148,8 +145,6 @@ class LocalModel(Model):
 
     async def facts(self) -> dict[str, str]:
         """Return the library, its version and the precision."""
-        from importlib.metadata import PackageNotFoundError, version
-
         device = best_device()  # imports torch, which the run loads anyway
         precision = precision_on(device, count_weights(self.folder))
         if self.library == "vllm":

@@ -17,6 +17,12 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import numpy
+import torch
+from torch.nn.functional import pad
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer
+
 from gradeschool.completion import Finish, Usage, cut_at
 from gradeschool.errors import InputError, ModelError
 from gradeschool.models import local
@@ -39,7 +45,7 @@ class TransformersModel(local.LocalModel):
     may differ with the other rows of a batch.
     """
 
-    library, needs, extra = "transformers", ("torch", "transformers"), "local"
+    library = "transformers"
 
     def load(self) -> None:
         """Load the folder's model, on a GPU if there is one."""
@@ -65,8 +71,6 @@ class TransformersModel(local.LocalModel):
 
     def write(self, take: local.Take) -> Generator[local.Results, None, None]:
         """Yield results as they end; see `LocalModel`."""
-        import torch
-
         threads = torch.get_num_threads()
         if self.is_small:
             torch.set_num_threads(1)
@@ -93,8 +97,6 @@ class TransformersModel(local.LocalModel):
 
     def _most(self, rows: Sequence[SampleRow]) -> int:
         """Return how many rows have room for their keys and values."""
-        import torch
-
         config = self.engine.config.get_text_config()
         heads = config.num_attention_heads
         size = getattr(config, "head_dim", None) or config.hidden_size // heads
@@ -112,8 +114,6 @@ class TransformersModel(local.LocalModel):
 
     def _write_batch(self, rows: Sequence[SampleRow]) -> Generator[local.Results, None, None]:
         """Yield the results of rows that begin together; the prompts are padded on the left."""
-        import torch
-
         device = self.engine.device
         prompts = list(dict.fromkeys(row.prompt for row in rows))
         numbers = {prompt: number for number, prompt in enumerate(prompts)}
@@ -206,9 +206,6 @@ class Draw:
     """
 
     def __init__(self, rows: Sequence[SampleRow], device: Any) -> None:
-        import numpy
-        import torch
-
         self.step = 0
         decodings = [row.request.decoding for row in rows]
         self.greedy = all(each.temperature == 0 for each in decodings)
@@ -234,8 +231,6 @@ class Draw:
 
     def choose(self, logits: Any) -> list[int]:
         """Return a token for each row."""
-        import torch
-
         likeliest = logits.argmax(1)
         if self.greedy:
             return list(likeliest.tolist())
@@ -252,42 +247,39 @@ class Draw:
         return list(torch.where(self.temperature == 0, likeliest, drawn).tolist())
 
 
-def _new_cache(model: Any) -> Any:
+class GrowingLayer(DynamicLayer):
+    """Keys and values at the start of a larger buffer."""
+
+    is_initialized: bool
+    room: Any = None
+
+    def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> Any:
+        """Append keys and values, and return all."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+            self.keys = key_states[:, :, :0]
+            self.values = value_states[:, :, :0]
+        assert self.keys is not None  # noqa: S101
+        start = self.keys.shape[2]
+        end = start + key_states.shape[2]
+        if self.room is None or self.room[0].shape[2] < end:
+            old: Any = (self.keys, self.values)
+            self.room = [pad(states, (0, 0, 0, end + STEPS - start)) for states in old]
+        for buffer, states in zip(self.room, (key_states, value_states), strict=True):
+            buffer[:, :, start:end] = states
+        self.keys, self.values = (buffer[:, :, :end] for buffer in self.room)
+        return self.keys, self.values
+
+    def batch_select_indices(self, indices: Any) -> None:
+        """Keep some of the rows, in this order."""
+        super().batch_select_indices(indices)
+        self.room = None
+
+
+def _new_cache(model: Any) -> DynamicCache:
     """Return an empty cache; plain layers of it grow by blocks instead of by a copy a token."""
-    from torch.nn.functional import pad
-    from transformers import DynamicCache
-    from transformers.cache_utils import DynamicLayer
-
-    class GrowingLayer(DynamicLayer):
-        """Keys and values at the start of a larger buffer."""
-
-        is_initialized: bool
-        room: Any = None
-
-        def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> Any:
-            """Append keys and values, and return all."""
-            if not self.is_initialized:
-                self.lazy_initialization(key_states, value_states)
-                self.keys = key_states[:, :, :0]
-                self.values = value_states[:, :, :0]
-            assert self.keys is not None  # noqa: S101
-            start = self.keys.shape[2]
-            end = start + key_states.shape[2]
-            if self.room is None or self.room[0].shape[2] < end:
-                old: Any = (self.keys, self.values)
-                self.room = [pad(states, (0, 0, 0, end + STEPS - start)) for states in old]
-            for buffer, states in zip(self.room, (key_states, value_states), strict=True):
-                buffer[:, :, start:end] = states
-            self.keys, self.values = (buffer[:, :, :end] for buffer in self.room)
-            return self.keys, self.values
-
-        def batch_select_indices(self, indices: Any) -> None:
-            """Keep some of the rows, in this order."""
-            super().batch_select_indices(indices)
-            self.room = None
-
     cache = DynamicCache(config=model.config)
-    grow: Any = GrowingLayer
-    cache.layers = [grow() if type(layer) is DynamicLayer else layer
+    new: Any = GrowingLayer
+    cache.layers = [new() if type(layer) is DynamicLayer else layer
                     for layer in cache.layers]  # fmt: skip
     return cache

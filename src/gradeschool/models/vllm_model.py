@@ -25,7 +25,7 @@ class VllmModel(LocalModel):
     Each request has its own parameters, so all can be sent together. arguments: of vLLM's `LLM`.
     """
 
-    library, needs, extra = "vllm", ("vllm",), "vllm"
+    library = "vllm"
 
     def __init__(self, spec: str, calculator: bool, options: Mapping[str, Any]) -> None:
         self.arguments = dict(options.get("engine_args", {}))

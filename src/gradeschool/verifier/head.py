@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, linear, logsigmoid
+from transformers import AutoConfig, AutoModelForTokenClassification, DynamicCache
 
 from gradeschool.atomic import check_output
 from gradeschool.errors import InputError, require_packages
@@ -251,8 +252,6 @@ def read_states(
     The first state is that of the question's last token; state t has seen t tokens of the solution.
     A question with several solutions is read once: the keys and values are shared.
     """
-    from transformers import DynamicCache
-
     by_question: dict[tuple[int, ...], list[SolutionTokens]] = {}
     for text in dict.fromkeys(texts):
         by_question.setdefault(text.question, []).append(text)
@@ -307,8 +306,6 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     is not a linear layer, for an architecture without such a class, and for an existing output
     folder.
     """
-    from transformers import AutoConfig, AutoModelForTokenClassification
-
     check_output(output)
     local.check_model(verifier_folder)
     stored = local.from_folder(AutoConfig, verifier_folder).dtype or torch.float32
