@@ -99,11 +99,11 @@ def test_labels_are_counted_by_problem() -> None:
 def test_each_distinct_solution_comes_with_the_reference() -> None:
     items, _ = verifier_items(run_of("rrw", "w"), TOKENIZER, 500)
     assert [len(item) for item in items] == [2, 2, 2]
-    assert [item[0].drawn for item in items] == [2, 1, 1]
+    assert [item[0].weight for item in items] == [2, 1, 1]
     assert [item[0].is_right for item in items] == [True, False, False]
-    assert all(item[1].speaks_from == item[1].start and not item[1].drawn for item in items)
+    assert all(item[1].language_start == item[1].start and not item[1].weight for item in items)
     by_right, _ = verifier_items(run_of("rw"), TOKENIZER, 500, language="right")
-    assert [row.speaks_from is not None for (row,) in by_right] == [True, False]
+    assert [row.language_start is not None for (row,) in by_right] == [True, False]
 
 
 def test_pairs_are_of_one_problem() -> None:
@@ -131,6 +131,6 @@ def test_problems_beyond_the_context_are_left_out() -> None:
     long = Problem.from_row("long", "Why? " * 300, "#### 1")
     items, left_out = language_items(TOKENIZER, [*PROBLEMS, long], 500, whole=True)
     assert (len(items), left_out) == (3, ["long"])
-    assert all(item[0].speaks_from == 1 for item in items)
+    assert all(item[0].language_start == 1 for item in items)
     with pytest.raises(InputError, match="no example to train on"):
         language_items(TOKENIZER, [long], 500, whole=False)

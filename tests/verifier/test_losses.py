@@ -17,9 +17,10 @@ TOKENIZER = tokenizer_of(sums(20))
 # A right solution drawn twice, a wrong one, one that is right up to its second token; references.
 ITEMS: list[Item] = [
     (TrainingRow((5, 6, 7, 8, 9, 1), 2, 2, 4, (2, 4)),
-     TrainingRow((5, 6, 9, 9, 1), 2, speaks_from=2)),
-    (TrainingRow((5, 6, 7, 4, 1), 2, 1, 0, (1, 3)), TrainingRow((5, 6, 9, 9, 1), 2, speaks_from=2)),
-    (TrainingRow((4, 7, 7, 8, 1), 1, 1, 2, (2, 4)), TrainingRow((4, 9, 1), 1, speaks_from=1)),
+     TrainingRow((5, 6, 9, 9, 1), 2, language_start=2)),
+    (TrainingRow((5, 6, 7, 4, 1), 2, 1, 0, (1, 3)),
+     TrainingRow((5, 6, 9, 9, 1), 2, language_start=2)),
+    (TrainingRow((4, 7, 7, 8, 1), 1, 1, 2, (2, 4)), TrainingRow((4, 9, 1), 1, language_start=1)),
 ]  # fmt: skip
 
 
@@ -47,16 +48,16 @@ def reference(trained: TrainedModel, items: list[Item]) -> Any:
                 "step": place - row.start + 1 in row.ends,
                 "pooled": False,
             }[trained.level]
-            if row.drawn and used:
-                errors = errors + row.drawn * (value - target) ** 2
-                values += row.drawn
-            if row.speaks_from is not None:
+            if row.weight and used:
+                errors = errors + row.weight * (value - target) ** 2
+                values += row.weight
+            if row.language_start is not None:
                 words = words - torch.log_softmax(logits[place - 1], 0)[row.ids[place]]
                 tokens += 1
-        if row.drawn and trained.level == "pooled":
+        if row.weight and trained.level == "pooled":
             mean = (verifier.gain[0] * (states[row.start :] @ verifier.row)).mean()
-            errors = errors + row.drawn * (mean + verifier.bias[0] - float(row.is_right)) ** 2
-            values += row.drawn
+            errors = errors + row.weight * (mean + verifier.bias[0] - float(row.is_right)) ** 2
+            values += row.weight
     return errors / values + words / tokens
 
 

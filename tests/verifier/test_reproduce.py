@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradeschool.errors import InputError, UnknownNameError
+from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
 from gradeschool.models.llama_cpp import TINY_FOLDER
 from gradeschool.reports.verifiers import write_figure, write_report
 from gradeschool.verifier.reproduce import (
@@ -16,7 +16,6 @@ from gradeschool.verifier.reproduce import (
     SOLUTIONS,
     TINY,
     Preset,
-    StageError,
     Stages,
     figure_recipe,
     find_needs,
@@ -78,7 +77,7 @@ def test_the_recipe_of_the_shipped_files_is_that_of_their_source() -> None:
 @pytest.mark.slow
 def test_a_failed_stage_names_its_log_and_is_run_again(tmp_path: Path) -> None:
     bad: Stages = {"bad": ("score", "nothing.jsonl", ">", "bad")}
-    with pytest.raises(StageError, match=r"(?s)'bad' ended with status 2.*full output"):
+    with pytest.raises(GradeschoolError, match=r"(?s)'bad' ended with status 2.*full output"):
         run_stages(bad, tmp_path, 1, lambda _: None)
     good: Stages = {"out/list.json": ("protocols", "list", "--json", ">", "out/list.json")}
     run_stages(good, tmp_path, 1, lambda _: None)

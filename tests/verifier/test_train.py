@@ -164,7 +164,7 @@ def test_bad_trainings_are_refused(folder: Path, tmp_path: Path, gradeschool: Co
 
     for options, message in (
         (("--objective", "verification", "--language", "right"), "does not have; leave it out"),
-        (("--level", "likelihood", "--init-row", "probe"), "does not use; leave it out"),
+        (("--level", "likelihood", "--init-row", "probe"), "has no values, which --init-row"),
         (("--level", "likelihood", "--objective", "pairwise"), "or train by DPO (TRL)"),
         (("--init", "nowhere"), "there is no such folder"),
     ):

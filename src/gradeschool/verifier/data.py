@@ -114,18 +114,17 @@ def line_ends(tokenizer: Any, solution: str, tokens: Sequence[int]) -> list[int]
 class TrainingRow(NamedTuple):
     """A question with a solution, which begins at `start`, and what is learnt from it.
 
-    drawn: how often the solution was sampled, its weight in the verification loss; 0 for none.
-    right_tokens: number of solution tokens whose value should be 1; the rest should be 0. ends: of
-    the steps among the solution's tokens. speaks_from: first token of the language loss, None for
-    none.
+    weight: in the verification loss, how often the solution was sampled; 0 for none. right_tokens:
+    number of solution tokens whose value should be 1; the rest should be 0. ends: of the steps
+    among the solution's tokens. language_start: first token of the language loss, None for none.
     """
 
     ids: tuple[int, ...]
     start: int
-    drawn: int = 0
+    weight: int = 0
     right_tokens: int = 0
     ends: tuple[int, ...] = ()
-    speaks_from: int | None = None
+    language_start: int | None = None
 
     @property
     def text(self) -> SolutionTokens:
@@ -157,7 +156,7 @@ def language_items(
             left_out.append(problem.id)
             continue
         first = 1 if whole else len(question)
-        items.append((TrainingRow(question + solution, len(question), speaks_from=first),))
+        items.append((TrainingRow(question + solution, len(question), language_start=first),))
     if not items:
         raise InputError(
             f"there is no example to train on: {len(left_out)} problems are longer than the "
@@ -188,16 +187,16 @@ def verifier_items(
     problems that are not fresh.
     """
     # By problem: distinct solutions with their numbers; the reference comes first.
-    drawn = [Counter((each.text, each.finished, each.right) for each in answered.candidates)
-             for answered in sampled.answered]  # fmt: skip
+    counted = [Counter((each.text, each.finished, each.right) for each in answered.candidates)
+               for answered in sampled.answered]  # fmt: skip
     pairs = []
-    for (problem, _), counts in zip(sampled.answered, drawn, strict=True):
+    for (problem, _), counts in zip(sampled.answered, counted, strict=True):
         pairs.append(QuestionSolution(problem.question, problem.solution))
         pairs += [QuestionSolution(problem.question, text, done) for text, done, _ in counts]
     encoded = iter(encode_pairs(tokenizer, pairs))
     items: list[Item] = []
     left_out: list[str] = []
-    for answered, counts in zip(sampled.answered, drawn, strict=True):
+    for answered, counts in zip(sampled.answered, counted, strict=True):
         problem, (question, reference) = answered.problem, next(encoded)
         truth = ReferenceSteps(problem) if supervision == "process" else None
         rows = []
@@ -225,13 +224,13 @@ def verifier_items(
             items += compared[:MOST_PAIRS]
         elif language == "reference":
             ids = (question + reference)[:context]
-            spoken = TrainingRow(ids, len(question), speaks_from=len(question))
-            items += [(row, spoken) for row in rows]
+            other = TrainingRow(ids, len(question), language_start=len(question))
+            items += [(row, other) for row in rows]
         else:
-            speaks = language == "right"
-            items += [(row._replace(speaks_from=row.start if speaks and row.is_right else None),)
-                      for row in rows]  # fmt: skip
-    labels = {row.is_right for item in items for row in item if row.drawn}
+            for row in rows:
+                is_text = language == "right" and row.is_right
+                items.append((row._replace(language_start=row.start if is_text else None),))
+    labels = {row.is_right for item in items for row in item if row.weight}
     if len(labels) < 2:
         found = "all right" if True in labels else "all wrong"
         if not labels:

@@ -359,8 +359,8 @@ class TrainedModel(nn.Module):
         """Return the rows of items as tensors, padded on the right.
 
         Attention is causal, so that no token sees the padding behind it. By token: whether the
-        language loss covers it (spoken), whether it belongs to a labelled solution, whether its
-        value is learnt, and the target. By row: the last token, how often the solution was drawn.
+        language loss covers it, whether it belongs to a labelled solution, whether its value is
+        learnt, and the target. By row: the last token, and the weight of its verification loss.
         """
         rows = [row for item in items for row in item]
         ids = pad_rows([row.ids for row in rows], "cpu")
@@ -371,47 +371,48 @@ class TrainedModel(nn.Module):
             return torch.tensor(numbers)[:, None]
 
         ends = column([len(row.ids) for row in rows])
-        drawn = column([float(row.drawn) for row in rows])
-        spoken = [width if row.speaks_from is None else max(1, row.speaks_from) for row in rows]
-        solution = (places >= column([row.start for row in rows])) & (places < ends) & (drawn > 0)
+        weights = column([float(row.weight) for row in rows])
+        starts = [width if row.language_start is None else max(1, row.language_start)
+                  for row in rows]  # fmt: skip
+        solution = (places >= column([row.start for row in rows])) & (places < ends) & (weights > 0)
         valued = solution
         if self.level == "step":
             valued = torch.zeros_like(solution)
             for number, row in enumerate(rows):
-                valued[number, [row.start + max(end, 1) - 1 for end in row.ends]] = row.drawn > 0
+                valued[number, [row.start + max(end, 1) - 1 for end in row.ends]] = row.weight > 0
         elif self.level in ("solution", "likelihood"):
             valued = solution & (places == ends - 1)
         return {
             "ids": ids,
-            "spoken": (places >= column(spoken)) & (places < ends),
+            "language": (places >= column(starts)) & (places < ends),
             "solution": solution,
             "valued": valued,
             "targets": (places < column([row.start + row.right_tokens for row in rows])).float(),
             "last": ends - 1,
-            "drawn": drawn[:, 0],
+            "weight": weights[:, 0],
         }
 
     def counts(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the counts by which the verification and the language loss are divided."""
-        drawn = batch["drawn"]
+        weights = batch["weight"]
         if self.objective == "pairwise":
-            values = drawn.new_tensor(len(drawn) / 2)
+            values = weights.new_tensor(len(weights) / 2)
         elif self.level == "pooled":
-            values = drawn.sum()
+            values = weights.sum()
         else:
-            values = (batch["valued"] * drawn[:, None]).sum()
-        return torch.stack([values, batch["spoken"].sum().float()])
+            values = (batch["valued"] * weights[:, None]).sum()
+        return torch.stack([values, batch["language"].sum().float()])
 
     def forward(self, **batch: Tensor) -> Tensor:
         """Return the summed verification and language losses; see `collate`."""
-        ids, spoken, solution = batch["ids"], batch["spoken"], batch["solution"]
+        ids, covered, solution = batch["ids"], batch["language"], batch["solution"]
         states = self.model.base_model(input_ids=ids, use_cache=False).last_hidden_state
         # Every parameter gets a gradient, as DDP expects.
         language = verification = (states.sum() * 0.0).float()
         banned = self.trained.token_id if isinstance(self.trained, Verifier) else -1
-        if spoken.any():
-            logits = compute_logits(self.model, states[:, :-1][spoken[:, 1:]], banned)
-            language = cross_entropy(logits, ids[spoken], reduction="sum")
+        if covered.any():
+            logits = compute_logits(self.model, states[:, :-1][covered[:, 1:]], banned)
+            language = cross_entropy(logits, ids[covered], reduction="sum")
         if solution.any():
             with torch.autocast(states.device.type, enabled=False):
                 if self.level == "likelihood":
@@ -424,14 +425,14 @@ class TrainedModel(nn.Module):
                         batch["targets"].gather(1, batch["last"])[:, 0],
                         reduction="none",
                     )
-                    verification = (labels * batch["drawn"]).sum()
+                    verification = (labels * batch["weight"]).sum()
                 else:
                     verification = self._value_loss(self.trained.values(states), batch)
         return torch.stack([verification, language])
 
     def _value_loss(self, values: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the squared errors of the values, or of their mean, or the loss of pairs."""
-        solution, targets, drawn = batch["solution"], batch["targets"], batch["drawn"]
+        solution, targets, weights = batch["solution"], batch["targets"], batch["weight"]
         if self.level == "pooled":
             scores = (values * solution).sum(1) / solution.sum(1).clamp(min=1)
         else:
@@ -439,5 +440,5 @@ class TrainedModel(nn.Module):
         if self.objective == "pairwise":
             return -logsigmoid(scores[0::2] - scores[1::2]).sum()
         if self.level == "pooled":
-            return (drawn * (scores - targets.gather(1, batch["last"])[:, 0]) ** 2).sum()
-        return ((values - targets) ** 2 * batch["valued"] * drawn[:, None]).sum()
+            return (weights * (scores - targets.gather(1, batch["last"])[:, 0]) ** 2).sum()
+        return ((values - targets) ** 2 * batch["valued"] * weights[:, None]).sum()

@@ -34,7 +34,7 @@ Stages = dict[str, tuple[str, ...]]  # each command, by what it writes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """The settings of one reproduction.
+    """The settings of one reproduction, from which `Recipe` makes its table of stages.
 
     families, steps: of the fresh problems, () for all families. problems: of the generator, with
     solutions. labelled: further problems, of which only final answers are used, with k samples
@@ -106,7 +106,7 @@ PRESETS = {preset.name: preset for preset in (LAPTOP, PRETRAINED, GPU, TINY)}
 
 
 class Recipe:
-    """The stages of a preset for one seed of the verifiers' training.
+    """The table of stages that a preset's settings give, for one seed of the verifiers' training.
 
     The generator, its samples and the control are those of the first seed. Each method adds the
     stages that its result needs, and returns the path of the result.
@@ -140,39 +140,33 @@ class Recipe:
         options["seed"] = self.first
         return self.add(f"seed-{self.first}/{what}", words, options)
 
-    def sampled(self, what: str, model: str, problems: str, k: int, temperature: float) -> str:
-        """Return a run of a model."""
+    def sampled(self, what: str, model: str) -> str:
+        """Return a model's run: "greedy" or "test" on the test problems, "samples" on labelled."""
+        preset, name = self.preset, Path(model).name
+        problems, k, temperature = {
+            "greedy": ("test", 1, 0.0),
+            "samples": ("labelled", preset.k, preset.temperature),
+            "test": ("test", preset.n, preset.test_temperature),
+        }[what]
+        output = f"greedy-{name}" if what == "greedy" else name.replace("generator", what)
         words = f"verifier sample -m transformers/{model} -d {self.problems(problems)} --quiet"
         options = {"samples": k, "temperature": temperature, "seed": self.first}
-        return self.add(f"seed-{self.first}/{what}", words, options)
-
-    def greedy(self, model: str) -> str:
-        """Return the run of a model's greedy answers to the test problems."""
-        return self.sampled(f"greedy-{Path(model).name}", model, "test", 1, 0.0)
-
-    def samples(self, model: str) -> str:
-        """Return a generator's samples of the labelled problems."""
-        name = Path(model).name.replace("generator", "samples")
-        return self.sampled(name, model, "labelled", self.preset.k, self.preset.temperature)
-
-    def tested(self, model: str) -> str:
-        """Return a generator's samples of the test problems."""
-        name = Path(model).name.replace("generator", "test")
-        return self.sampled(name, model, "test", self.preset.n, self.preset.test_temperature)
+        return self.add(f"seed-{self.first}/{output}", words, options)
 
     def verifier(
         self, what: str = "verifier", model: str = "", labels: int = 0, **changed: Any
     ) -> str:
         """Return a verifier. model: the generator. labels: of the first problems, 0 for all."""
         model = model or self.generator()
-        words = f"verifier train --generator {model} --samples {self.samples(model)} --quiet"
+        samples = self.sampled("samples", model)
+        words = f"verifier train --generator {model} --samples {samples} --quiet"
         options = {"dataset": self.problems("labelled"), **self.preset.verifier, **changed,
                    "limit": labels or None, "seed": self.seed}  # fmt: skip
         return self.add(f"seed-{self.seed}/{what}", words, options)
 
     def scored(self, by: str, model: str = "", **options: Any) -> str:
         """Return the file of a model's scores of a generator's test samples."""
-        run = self.tested(model or self.generator())
+        run = self.sampled("test", model or self.generator())
         words = f"verifier score {run} -d {self.problems('test')}"
         output = f"seed-{self.seed}/scores-{Path(by).name}.jsonl"
         return self.add(output, words, options or {"verifier": by})
@@ -188,7 +182,8 @@ class Recipe:
     def control(self) -> str:
         """Return the generator trained further on its own correct samples."""
         model, train = self.generator(), self.problems("train")
-        words = f"data right {self.samples(model)} -d {self.problems('labelled')} --with {train}"
+        samples = self.sampled("samples", model)
+        words = f"data right {samples} -d {self.problems('labelled')} --with {train}"
         right = self.add(f"seed-{self.first}/right.jsonl", words, {}, ">")
         words = f"verifier finetune -m {model} -d {right} --quiet"
         options = {**self.preset.control, "seed": self.first}
@@ -201,13 +196,13 @@ def whole_recipe(preset: Preset) -> Stages:
     for seed in preset.seeds:
         recipe = Recipe(preset, seed, stages)
         generator = recipe.generator()
-        recipe.greedy(generator)
+        recipe.sampled("greedy", generator)
         verifier = recipe.verifier()
         recipe.scored(verifier, verifier=verifier, generator=generator)
         if seed != preset.seeds[0]:
             continue
         control = recipe.control()
-        recipe.greedy(control)
+        recipe.sampled("greedy", control)
         recipe.scored(control, generator=control)
         recipe.curve("verifier")
         for model in (generator, verifier) if preset.gguf else ():
@@ -244,18 +239,22 @@ class FigurePoint(NamedTuple):
 def _figure_2(recipe: Recipe) -> Iterator[FigurePoint]:
     preset, small = recipe.preset, SMALLER.get(recipe.preset.base)
     for count in (preset.problems // 4, preset.problems // 2):
-        run = recipe.greedy(recipe.generator(f"generator-of-{count}", limit=count))
+        run = recipe.sampled("greedy", recipe.generator(f"generator-of-{count}", limit=count))
         yield FigurePoint("problems", "greedy", count, run)
-    whole = recipe.greedy(recipe.generator())
+    whole = recipe.sampled("greedy", recipe.generator())
     yield FigurePoint("problems", "greedy", preset.problems, whole)
     if small is not None:
-        run = recipe.greedy(recipe.generator("generator-small", model=small))
-        yield FigurePoint("weights", "greedy", _weights(small), run)
-        yield FigurePoint("weights", "greedy", _weights(preset.base), whole)
+        run = recipe.sampled("greedy", recipe.generator("generator-small", model=small))
+        for base, greedy in ((small, run), (preset.base, whole)):
+            weights = float(base.removeprefix("new:").removesuffix("M")) * 1e6
+            yield FigurePoint("weights", "greedy", weights, greedy)
 
 
 def _figure_5(recipe: Recipe) -> Iterator[FigurePoint]:
-    run, control = recipe.tested(recipe.generator()), recipe.greedy(recipe.control())
+    run, control = (
+        recipe.sampled("test", recipe.generator()),
+        recipe.sampled("greedy", recipe.control()),
+    )
     yield FigurePoint("", "fine-tuning, greedy", recipe.preset.labelled, control)
     for labels, scores in recipe.curve("verifier"):
         for name in (BEST, "odds", MAJORITY):
@@ -264,7 +263,7 @@ def _figure_5(recipe: Recipe) -> Iterator[FigurePoint]:
 
 def _figure_6(recipe: Recipe, variants: Mapping[str, Options]) -> Iterator[FigurePoint]:
     """Yield the points of verifiers with different options, over the numbers of labels."""
-    run = recipe.tested(recipe.generator())
+    run = recipe.sampled("test", recipe.generator())
     for series, options in variants.items():
         for labels, scores in recipe.curve(series, **options):
             yield FigurePoint("", series, labels, run, scores)
@@ -279,22 +278,22 @@ def _figure_6c(recipe: Recipe) -> Iterator[FigurePoint]:
                                 ("small generator, large verifier", little, large)):  # fmt: skip
         verifier = recipe.verifier(f"crossed-{Path(model).name}", model, init=init)
         scores = recipe.scored(verifier, model, verifier=verifier)
-        yield FigurePoint("", series, recipe.preset.labelled, recipe.tested(model), scores)
+        yield FigurePoint("", series, recipe.preset.labelled, recipe.sampled("test", model), scores)
 
 
 def _figure_7(recipe: Recipe, strategies: Sequence[str]) -> Iterator[FigurePoint]:
     """Yield the points of strategies by the verifier's scores."""
-    run, scores = recipe.tested(recipe.generator()), recipe.scored(recipe.verifier())
+    run, scores = recipe.sampled("test", recipe.generator()), recipe.scored(recipe.verifier())
     for name in strategies:
         yield FigurePoint("", STRATEGIES.get(name, (name,))[0], 0, run, scores, name)
 
 
 def _figure_8(recipe: Recipe) -> Iterator[FigurePoint]:
-    preset, run = recipe.preset, recipe.tested(recipe.generator())
+    preset, run = recipe.preset, recipe.sampled("test", recipe.generator())
     for share in (None, 0.2):
         end, series = ("", "without") if share is None else ("-dropout", f"dropout {share}")
         model = recipe.generator(f"generator{end}", dropout=share)
-        yield FigurePoint("fine-tuning", series, preset.problems, recipe.greedy(model))
+        yield FigurePoint("fine-tuning", series, preset.problems, recipe.sampled("greedy", model))
         for level in ("solution", "token"):
             init = None if share is None else model
             verifier = recipe.verifier(f"{level}{end}", level=level, dropout=share, init=init)
@@ -306,7 +305,7 @@ def _direct(recipe: Recipe) -> Iterator[FigurePoint]:
     models = {"with steps": recipe.generator(),
               "answer alone": recipe.generator("direct", loss_on="answer")}  # fmt: skip
     for series, model in models.items():
-        yield FigurePoint("", series, recipe.preset.problems, recipe.greedy(model))
+        yield FigurePoint("", series, recipe.preset.problems, recipe.sampled("greedy", model))
 
 
 LABELS, COMPLETIONS = "labelled problems", "completions of a problem"
@@ -336,10 +335,6 @@ FIGURES: Mapping[str, tuple[str, str, Callable[[Recipe], Iterator[FigurePoint]]]
 }  # fmt: skip
 
 
-def _weights(base: str) -> float:
-    return float(base.removeprefix("new:").removesuffix("M")) * 1e6
-
-
 def figure_recipe(preset: Preset, name: str) -> tuple[Stages, list[FigurePoint]]:
     """Return a figure's stages and points, for the preset's first seed."""
     if name not in FIGURES:
@@ -352,16 +347,12 @@ def figure_recipe(preset: Preset, name: str) -> tuple[Stages, list[FigurePoint]]
 # The runner
 
 
-class StageError(GradeschoolError):
-    """A stage's command failed; the recipe stops, and the same command continues from there."""
-
-
 def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], None]) -> None:
     """Run each unfinished stage as soon as those that it needs have ended, `jobs` at a time.
 
     A first SIGINT or SIGTERM interrupts the running stages, which keep what they have. Raises
-    KeyboardInterrupt then, StageError if a stage fails, InputError if the folder holds a stage with
-    other settings.
+    KeyboardInterrupt then, GradeschoolError if a stage fails, InputError if the folder holds a
+    stage with other settings.
     """
     codes: dict[str, str] = {}
     done: set[str] = set()
@@ -399,7 +390,7 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
                         raise KeyboardInterrupt
                     if ended:
                         log = _stage_file(folder, output, "log")
-                        raise StageError(
+                        raise GradeschoolError(
                             f"the stage {output!r} ended with status {ended}: "
                             f"{log.read_text('utf-8', 'replace')[-TAIL:].strip()}\n(full output: "
                             f"{str(log)!r}); the same command continues from there"

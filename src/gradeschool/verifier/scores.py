@@ -173,9 +173,8 @@ class RewardModel:
         self._is_export = form == "token" and config.problem_type == "regression"
         if form == "sequence" and (config.num_labels > 2 or not hasattr(self._model, "score")):
             raise InputError(
-                f"the reward model in {str(folder)!r} has {config.num_labels} classes and "
-                f"{'a' if hasattr(self._model, 'score') else 'no'} linear layer `score`; give one "
-                "with a single score or two classes"
+                f"the reward model in {str(folder)!r} has no linear layer `score` of one or two "
+                "classes; give one that has"
             )
         self._tokens: list[int] = []
         for word in MARKS.get(form, ()):

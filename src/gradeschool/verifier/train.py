@@ -154,7 +154,11 @@ def run_training(
             stack.enter_context(locked_file(output / LOCK_FILE))
             write_json(output / TRAINING_FILE, fields)
         trainer.add_callback(StopOnSignal(stop))
-        trainer.train(resume_from_checkpoint=last_checkpoint(work))
+        # A checkpoint that a kill cut short has no trainer_state.json.
+        whole = [path for path in work.glob("checkpoint-*")
+                 if read_json(path / "trainer_state.json")]  # fmt: skip
+        newest = max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+        trainer.train(resume_from_checkpoint=newest and str(newest))
         done, losses = trainer.state.global_step, trainer.mean_losses()
         if stop.is_set() and done < updates:
             return {**fields, "updates": done}
@@ -169,13 +173,6 @@ def run_training(
             write_json(output / TRAINING_FILE, fields)
             shutil.rmtree(work)
         return fields
-
-
-def last_checkpoint(work: Path) -> str | None:
-    """Return the newest whole checkpoint; one that a kill cut short has no trainer_state.json."""
-    whole = [path for path in work.glob("checkpoint-*") if read_json(path / "trainer_state.json")]
-    newest = max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
-    return None if newest is None else str(newest)
 
 
 class StopOnSignal(transformers.TrainerCallback):
@@ -507,15 +504,10 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
     generator_files = base_model.identify_model(settings.generator)
     init_files = base_model.identify_model(settings.init) if settings.init else "generator"
     is_likelihood = settings.level == "likelihood"
-    if settings.init_row == "probe" and is_likelihood:
+    if is_likelihood and (settings.init_row == "probe" or settings.objective == "pairwise"):
         raise InputError(
-            "--init-row probe fits the row of a token, which --level likelihood does not use; "
-            "leave it out"
-        )
-    if settings.objective == "pairwise" and is_likelihood:
-        raise InputError(
-            "--objective pairwise compares values, which --level likelihood has none of; give "
-            "another --level, or train by DPO (TRL) and rank with --generator"
+            "--level likelihood has no values, which --init-row probe fits and --objective "
+            "pairwise compares; leave them out, or train by DPO (TRL) and rank with --generator"
         )
     usual: data.Language = "right" if is_likelihood else "reference"
     language: data.Language | None = settings.language or usual
@@ -584,7 +576,7 @@ def _begin(
 ) -> None:
     """Fit the head before the first update."""
     verifier.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-    rows = list(dict.fromkeys(row for item in items for row in item if row.drawn))
+    rows = list(dict.fromkeys(row for item in items for row in item if row.weight))
     if settings.init_row == "probe":
         some = rows[:: max(1, len(rows) // PROBED)]
         verifier.fit_row([row.text for row in some], [row.is_right for row in some])
@@ -612,8 +604,8 @@ def _warn_of_heads(
     if settings.objective == "pairwise" or settings.level == "likelihood":
         return
     total = right = 0
-    for row in (row for item in items for row in item if row.drawn):
-        size = row.drawn * (len(row.ids) - row.start if settings.level == "token" else 1)
+    for row in (row for item in items for row in item if row.weight):
+        size = row.weight * (len(row.ids) - row.start if settings.level == "token" else 1)
         total, right = total + size, right + size * row.is_right
     constant = right / total * (1 - right / total)
     if losses.get(head.VERIFICATION, 0.0) > CONSTANT * constant:
