@@ -214,7 +214,7 @@ def call_library(function: str, row: tuple[str, str]) -> Any:
     try:
         return call(function, row)
     except WorkerFailure as failure:
-        if failure.timed_out:
+        if failure.end == "time":
             return None
         raise ScorerFailure(str(failure)) from None
 

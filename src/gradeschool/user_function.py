@@ -140,8 +140,9 @@ class UserFunction:
         ]  # fmt: skip
         try:
             answer = self._child.call(self._load, (completion, gold, fields, way))
-        except WorkerFailure as end:
-            return CallResult(raised=str(end), hung=end.timed_out, lost=end.lost)
+        except WorkerFailure as failure:
+            hung, lost = failure.end == "time", failure.end != ""
+            return CallResult(raised=str(failure), hung=hung, lost=lost)
         match answer:
             case [float() | None, str() | None, str(), str(), float()]:
                 return CallResult(*answer)

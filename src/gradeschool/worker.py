@@ -93,15 +93,13 @@ SET_PATH = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
 class WorkerFailure(Exception):
     """A call without a result; the message is what the function raised, or what happened.
 
-    timed_out: it took too long. lost: its process no longer exists. killed: that process was ended
-    by SIGKILL or SIGTERM from outside.
+    end: of its process: "time" as it took too long, "killed" by SIGKILL or SIGTERM from outside,
+    "lost" for another reason; "" if it still runs.
     """
 
-    def __init__(
-        self, reason: str, *, timed_out: bool = False, lost: bool = False, killed: bool = False
-    ) -> None:
+    def __init__(self, reason: str, end: str = "") -> None:
         super().__init__(reason)
-        self.timed_out, self.lost, self.killed = timed_out, lost, killed
+        self.end = end
 
 
 def python_command(program: str, *arguments: str) -> list[str]:
@@ -148,7 +146,7 @@ class Child:
         try:
             return self._exchange(function, row, self._wall)
         except WorkerFailure as failure:
-            if not failure.killed:
+            if failure.end != "killed":
                 raise
         self._load(function)
         return self._exchange(function, row, self._wall)
@@ -206,14 +204,14 @@ class Child:
                 unsent = unsent[process.stdin.write(unsent) :]
             answer = json.loads(_line(process, seconds))
             if answer["key"] != key:
-                raise WorkerFailure(FOREIGN_LINE, lost=True)
+                raise WorkerFailure(FOREIGN_LINE, "lost")
             failed, result = answer.get("failure"), answer.get("answer")
         except OSError as error:
             self.stop()
-            raise WorkerFailure(f"the process died: {error}", lost=True) from error
+            raise WorkerFailure(f"the process died: {error}", "lost") from error
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             self.stop()
-            raise WorkerFailure(FOREIGN_LINE, lost=True) from None
+            raise WorkerFailure(FOREIGN_LINE, "lost") from None
         except BaseException:  # after an interrupt too: the next call would get this answer
             self.stop()
             raise
@@ -231,7 +229,7 @@ def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
     while not received.endswith(b"\n"):
         left = start + seconds - time.monotonic()
         if left <= 0 or not poll.poll(left * 1000):
-            raise WorkerFailure(f"no answer within {seconds:g} s", lost=True, timed_out=True)
+            raise WorkerFailure(f"no answer within {seconds:g} s", "time")
         chunk = os.read(source, 1 << 16)
         if not chunk:
             with suppress(subprocess.TimeoutExpired):
@@ -239,14 +237,13 @@ def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
             # Only the system's limit takes that long; any process can send the signal.
             waited = (time.monotonic() - start) * cores()
             if process.returncode == -signal.SIGXCPU and waited >= CPU_SECONDS - 1:
-                reason = f"no answer within {CPU_SECONDS} s of computing"
-                raise WorkerFailure(reason, lost=True, timed_out=True)
-            killed = process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
+                raise WorkerFailure(f"no answer within {CPU_SECONDS} s of computing", "time")
+            is_killed = process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
             reason = f"the process died with exit status {process.returncode}"
-            raise WorkerFailure(reason, lost=True, killed=killed)
+            raise WorkerFailure(reason, "killed" if is_killed else "lost")
         received += chunk
         if len(received) > LONGEST_LINE:
-            raise WorkerFailure(FOREIGN_LINE, lost=True)
+            raise WorkerFailure(FOREIGN_LINE, "lost")
     return bytes(received)
 
 

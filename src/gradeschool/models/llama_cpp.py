@@ -166,7 +166,7 @@ def check_template(file: Path) -> None:
         reason = child.call(f"{__name__}:find_fault", [template])
     except WorkerFailure as failure:
         reason = str(failure)
-        if failure.lost or "MemoryError" in reason:
+        if failure.end or "MemoryError" in reason:
             reason = f"it takes more than {CPU_SECONDS} s or {MEGABYTES} MB"
     finally:
         child.stop()

@@ -191,15 +191,7 @@ def _check_files(folder: Path) -> None:
     """
     path = folder / "config.json"
     if path.is_file() and b'"auto_map"' in path.read_bytes():
-        from transformers import AutoConfig
-        from transformers.utils import logging
-
-        level = logging.get_verbosity()
-        logging.set_verbosity_error()  # transformers warns about unknown model types
-        try:
-            from_folder(AutoConfig, folder)
-        finally:
-            logging.set_verbosity(level)
+        from_folder("AutoConfig", folder, quiet=True)  # it warns about unknown model types
     if not any(path for pattern in TOKENIZERS for path in folder.glob(pattern)):
         raise InputError(f"the folder {str(folder)!r} contains no tokenizer; {COPY_TOKENIZER}")
 
@@ -209,14 +201,9 @@ def load_model(folder: Path, device: str = "cpu", precision: str | None = None) 
 
     precision: of its weights, None for that of `precision_on`.
     """
-    import torch
-    from transformers import AutoModelForCausalLM
-    from transformers.utils import logging
-
     check_model(folder)
-    logging.disable_progress_bar()
-    kind = getattr(torch, precision or precision_on(device, count_weights(folder)))
-    return from_folder(AutoModelForCausalLM, folder, dtype=kind).to(device).eval()
+    dtype = precision or precision_on(device, count_weights(folder))
+    return from_folder("AutoModelForCausalLM", folder, dtype=dtype).to(device).eval()
 
 
 def check_model(folder: Path) -> None:
@@ -230,23 +217,26 @@ def check_model(folder: Path) -> None:
 
 def load_tokenizer(folder: Path | str) -> Any:
     """Load the tokenizer of a model's folder; raises InputError if it has none that works."""
-    from transformers import AutoTokenizer
-
-    return from_folder(AutoTokenizer, folder)
+    return from_folder("AutoTokenizer", folder)
 
 
-def from_folder(kind: Any, folder: Path | str, **options: Any) -> Any:
+def from_folder(kind: str, folder: Path | str, quiet: bool = False, **options: Any) -> Any:
     """Load an object of a transformers class ("AutoConfig") from a folder; nothing is fetched.
 
-    Code in the folder is never run, and there is no prompt to allow it. Raises InputError for a
-    folder that needs its own code, or that is damaged.
+    Code in the folder is never run, and there is no prompt to allow it. quiet: without the warnings
+    of transformers. Raises InputError for a folder that needs its own code, or that is damaged.
     """
+    import transformers
     from safetensors import SafetensorError
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()
+    verbosity = logging.get_verbosity()
+    if quiet:
+        logging.set_verbosity_error()
+    options |= {"local_files_only": True, "trust_remote_code": False}
     try:
-        return kind.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False, **options
-        )
+        return getattr(transformers, kind).from_pretrained(folder, **options)
     except (OSError, LookupError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         if "trust_remote_code" in str(error):
             raise InputError(
@@ -254,19 +244,23 @@ def from_folder(kind: Any, folder: Path | str, **options: Any) -> Any:
                 "which is not run; give a model of a type that transformers knows"
             ) from None
         what, advice = "model", "give a folder of that kind"
-        if kind.__name__ == "AutoTokenizer":
+        if kind == "AutoTokenizer":
             what, advice = "tokenizer", COPY_TOKENIZER
         reason = str(error).split("\n")[0].rstrip(" :")
-        words = f"the {what} in {str(folder)!r} cannot be loaded by {kind.__name__} ({reason})"
+        words = f"the {what} in {str(folder)!r} cannot be loaded by {kind} ({reason})"
         raise InputError(f"{words}; {advice}") from error
+    finally:
+        logging.set_verbosity(verbosity)
 
 
-def untrained(kind: Any, config: Any) -> Any:
+def untrained(kind: str, config: Any) -> Any:
     """Return a new model from a transformers class and a configuration; fetches and runs no code.
 
     Raises ValueError if transformers has no such model.
     """
-    return kind.from_config(config, trust_remote_code=False)
+    import transformers
+
+    return getattr(transformers, kind).from_config(config, trust_remote_code=False)
 
 
 def encode_prompt(tokenizer: Any, prompt: Prompt, thinking: bool | None = None) -> list[int]:

@@ -86,18 +86,15 @@ def load_folder(folder: Path) -> BaseModel:
     files cannot be used, MissingExtraError if reading GGUF needs a package.
     """
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging
 
-    logging.disable_progress_bar()
     where, options = folder, {}
     if is_gguf := folder.suffix == GGUF:
         require_packages("reading a GGUF file", "train", "accelerate", "gguf")
         where, options = folder.parent, {"gguf_file": folder.name}
     with redirect_stderr(StringIO()) if is_gguf else nullcontext():  # it has its own progress bar
-        tokenizer = from_folder(AutoTokenizer, where, **options)
-        model = from_folder(AutoModelForCausalLM, where, dtype=torch.float32, **options)
-    stored = torch.float32 if is_gguf else from_folder(AutoConfig, where).dtype
+        tokenizer = from_folder("AutoTokenizer", where, **options)
+        model = from_folder("AutoModelForCausalLM", where, dtype=torch.float32, **options)
+    stored = torch.float32 if is_gguf else from_folder("AutoConfig", where).dtype
     if is_gguf:  # a model without the mark of quantisation, which can be saved
         weights, generation = model.state_dict(), model.generation_config
         if hasattr(model.config, "quantization_config"):

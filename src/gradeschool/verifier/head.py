@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, linear, logsigmoid
-from transformers import AutoConfig, AutoModelForTokenClassification, DynamicCache
+from transformers import DynamicCache
 
 from gradeschool.atomic import check_output
 from gradeschool.errors import InputError, require_packages
@@ -308,7 +308,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     """
     check_output(output)
     local.check_model(verifier_folder)
-    stored = local.from_folder(AutoConfig, verifier_folder).dtype or torch.float32
+    stored = local.from_folder("AutoConfig", verifier_folder).dtype or torch.float32
     verifier, tokenizer = Verifier.load(verifier_folder, precision="float32")
     if verifier.kind == LIKELIHOOD:
         raise InputError(
@@ -319,7 +319,7 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     config = copy.deepcopy(model.config)
     config.num_labels, config.problem_type = 1, "regression"
     try:
-        classifier = local.untrained(AutoModelForTokenClassification, config)
+        classifier = local.untrained("AutoModelForTokenClassification", config)
     except ValueError as error:
         raise InputError(
             f"transformers has no token classifier of the type {config.model_type!r}; use the "

@@ -251,10 +251,8 @@ def _figure_2(recipe: Recipe) -> Iterator[FigurePoint]:
 
 
 def _figure_5(recipe: Recipe) -> Iterator[FigurePoint]:
-    run, control = (
-        recipe.sampled("test", recipe.generator()),
-        recipe.sampled("greedy", recipe.control()),
-    )
+    run = recipe.sampled("test", recipe.generator())
+    control = recipe.sampled("greedy", recipe.control())
     yield FigurePoint("", "fine-tuning, greedy", recipe.preset.labelled, control)
     for labels, scores in recipe.curve("verifier"):
         for name in (BEST, "odds", MAJORITY):

@@ -145,25 +145,16 @@ class RewardModel:
     def __init__(self, folder: Path, form: str) -> None:
         if form not in FORMS:
             raise InputError(f"--form {form} is for a reward model on a server; serve it by vLLM")
-        import torch
-        import transformers
-        from transformers.utils import logging
-
         from gradeschool.models import local
         from gradeschool.verifier import head
 
         self._head, self._device = head, local.best_device()
         self.form, self.name = form, f"{local.model_name(folder)} ({form})"
         self.tokenizer = local.load_tokenizer(folder)
-        kind = getattr(transformers, FORMS[form][0])
-        dtype = torch.float32 if self._device == "cpu" else torch.bfloat16
-        logging.disable_progress_bar()
-        verbosity = logging.get_verbosity()
-        logging.set_verbosity_error()  # missing weights are an error below
-        try:
-            model, loading = local.from_folder(kind, folder, dtype=dtype, output_loading_info=True)
-        finally:
-            logging.set_verbosity(verbosity)
+        model, loading = local.from_folder(
+            FORMS[form][0], folder, quiet=True, output_loading_info=True,
+            dtype="float32" if self._device == "cpu" else "bfloat16",
+        )  # fmt: skip
         if absent := sorted(loading["missing_keys"]):  # they would be random
             raise InputError(
                 f"the weights in {str(folder)!r} lack {', '.join(absent[:3])}, which the form "

@@ -158,7 +158,7 @@ def run_training(
         whole = [path for path in work.glob("checkpoint-*")
                  if read_json(path / "trainer_state.json")]  # fmt: skip
         newest = max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
-        trainer.train(resume_from_checkpoint=newest and str(newest))
+        trainer.train(resume_from_checkpoint=str(newest) if newest else None)
         done, losses = trainer.state.global_step, trainer.mean_losses()
         if stop.is_set() and done < updates:
             return {**fields, "updates": done}
