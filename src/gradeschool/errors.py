@@ -15,6 +15,8 @@ crash: `ModelError` is recorded with its sample, and only `FatalModelError` stop
 """
 
 from collections.abc import Iterable
+from importlib.util import find_spec
+from shlex import quote
 
 MOST_NAMES = 16  # in a message; with more, it names the command that lists them
 NAMED = "gradeschool protocols list --all"
@@ -34,8 +36,6 @@ class UnknownNameError(InputError, LookupError):
     """No scorer, protocol or dataset has that name."""
 
     def __init__(self, kind: str, name: str, existing: Iterable[str]) -> None:
-        from shlex import quote
-
         names = sorted(existing)
         if close := close_names(name, names):
             hint = f"did you mean {' or '.join(map(quote, close))}?"
@@ -104,8 +104,6 @@ def is_installed(package: str) -> bool:
 
     A folder of its name in the current folder, such as the `wandb` of earlier runs, is no package.
     """
-    from importlib.util import find_spec
-
     try:
         spec = find_spec(package)
     except ModuleNotFoundError:  # the package that contains it is not installed

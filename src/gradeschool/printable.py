@@ -6,6 +6,7 @@ them. The HTML page escapes in its templates (`reports.pages`).
 
 import re
 from collections.abc import Iterable, Sequence
+from shlex import quote
 
 # Characters with a meaning in a Markdown table cell.
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>&|~#:@]|(?<=www)\.)", re.IGNORECASE)
@@ -34,8 +35,6 @@ def say(text: str = "", end: str = "\n", err: bool = False) -> None:
 
 def quoted(text: str) -> str:
     """Quote a path or a name for a shell if necessary, with escapes for the terminal."""
-    from shlex import quote
-
     return quote(printable(text))
 
 

@@ -6,6 +6,8 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from io import StringIO
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 import click
@@ -148,9 +150,6 @@ def _status(raised: BaseException) -> int:
         advice = "Please report it"
         if isinstance(error, ImportError):  # of an installed package
             advice = "Install this package again, or the library of the system that it names"
-        from pathlib import Path
-        from traceback import walk_tb
-
         *_, (frame, line) = walk_tb(error.__traceback__)
         file = "/".join(Path(frame.f_code.co_filename).parts[-2:])
         said = printable(str(error)[:200], keep="")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import click
 
+from gradeschool.answers.regions import parse_marks
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FiniteRange, option, switch
 from gradeschool.errors import InputError
@@ -13,7 +14,7 @@ from gradeschool.reports.measured import changed_settings
 from gradeschool.reports.pages import fill
 from gradeschool.reports.terminal import print_comparison
 from gradeschool.runs.why import LEAST_POINTS, explain_difference, explain_gap, read_settings
-from gradeschool.scorer import DEFAULT_SCORER, clip
+from gradeschool.scorer import DEFAULT_SCORER, clip, with_marks
 from gradeschool.scoring import compare as comparing
 from gradeschool.scoring.sources import Run, choose_run, choose_runs, file_ids, once_each
 from gradeschool.scoring.statistics import mean_share
@@ -72,7 +73,8 @@ def compare_command(
     margin = MARGIN if margin is None else margin
     specs = runs if first is None else (first, *runs)
     if thinking_marks:
-        scorer = cli.marked_scorers([scorer or DEFAULT_SCORER], thinking_marks)[-1]
+        marks = list(map(parse_marks, thinking_marks))
+        scorer = with_marks([scorer or DEFAULT_SCORER], marks)[-1]
 
     chosen = choose_runs(specs, cli.read_options(), cli.warn)
     if len(chosen) < 2 and at_least is None:

@@ -183,11 +183,6 @@ def scorers_option(default: str) -> Option:
                   metavar="NAME...")  # fmt: skip
 
 
-def marked_scorers(names: Sequence[str], marks: Sequence[str]) -> tuple[str, ...]:
-    """Return scorers' names with the values of --thinking-marks; raises InputError."""
-    return with_marks(names, [parse_marks(pair) for pair in marks])
-
-
 def files_and_scorers(
     arguments: Sequence[str], scorers: Sequence[str], marks: Sequence[str] = ()
 ) -> tuple[list[str], tuple[str, ...]]:
@@ -211,7 +206,7 @@ def files_and_scorers(
             f"no file is given, only scorers: {', '.join(map(repr, named))}; give a FILE"
         )
     chosen = tuple(dict.fromkeys((*scorers, *named)))
-    return files, marked_scorers(chosen, marks) if marks else chosen
+    return files, with_marks(chosen, list(map(parse_marks, marks))) if marks else chosen
 
 
 def is_pipe(name: str) -> bool:

@@ -27,13 +27,13 @@ from gradeschool.printable import (
     quoted,
 )
 from gradeschool.scorer import clip
+from gradeschool.scoring.at_k import AtK, VoteScore
+from gradeschool.scoring.compare import Comparison, Outcomes
+from gradeschool.scoring.profile import ProfileEntry, sentence, verdict
+from gradeschool.scoring.score import FlagAgreement, RunScore, ScorerResult
 
 if TYPE_CHECKING:
     from gradeschool.runs.folder import RunSummary
-    from gradeschool.scoring.at_k import AtK, VoteScore
-    from gradeschool.scoring.compare import Comparison, Outcomes
-    from gradeschool.scoring.profile import ProfileEntry
-    from gradeschool.scoring.score import FlagAgreement, RunScore, ScorerResult
 
 GAP = 2  # spaces between two columns
 NAME_WIDTH = 60  # a longer name of a run is cut
@@ -468,8 +468,6 @@ def print_profile(
     original: Outcomes, entries: Sequence[ProfileEntry], scorer: str, console: Console
 ) -> None:
     """Print a line for each set and group, then what each set shows in words."""
-    from gradeschool.scoring.profile import sentence, verdict
-
     share, number = original.share, len(original.tallies)
     accuracy = accuracy_words(share.accuracy, share.bounds)
     console.print(f"scored by {scorer}; {run_name(original.run)}: {accuracy} of {number:,} "

@@ -49,17 +49,14 @@ class RunViewer:
         self.runs()
 
     def runs(self) -> dict[str, Path]:
-        """Return the run folders by name: their path below the folder."""
-        return {path.relative_to(self.folder).as_posix(): path
-                for path in find_runs(self.folder) if self._is_inside(path)}  # fmt: skip
-
-    def _is_inside(self, path: Path) -> bool:
-        return path.resolve().is_relative_to(self.folder.resolve())
+        """Return the run folders by name: their path below the folder, without links."""
+        return {path.relative_to(self.folder).as_posix(): path for path in find_runs(self.folder)}
 
     def _require_inside(self, path: Path) -> None:
         """Raise InputError if a file of a run is a link to a place outside of the folder."""
+        inside = self.folder.resolve()
         for file in path.iterdir():
-            if file.is_symlink() and file.exists() and not self._is_inside(file):
+            if file.is_symlink() and file.exists() and not file.resolve().is_relative_to(inside):
                 raise InputError(f"{file.name} is a link to a place outside of the folder; copy "
                                  "the file")  # fmt: skip
 

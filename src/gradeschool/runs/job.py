@@ -37,6 +37,7 @@ from gradeschool.protocols.registry import get_protocol, protocol_from
 from gradeschool.runs.send import Price, parse_price
 from gradeschool.scorer import Scorer
 from gradeschool.scoring.table import ScorerChoice, choose_scorers
+from gradeschool.user_function import OWN_FUNCTION
 
 T = TypeVar("T")
 SCHEMA = 1  # of run.json
@@ -302,11 +303,8 @@ def check_stops(protocol: Protocol, headline: Scorer) -> None:
 
     It is tried on the usual forms of an answer; a function of one's own is not called for it.
     """
-    from gradeschool.user_function import OWN_FUNCTION
-
     if headline.summary == OWN_FUNCTION:
         return
-
     read = [form for form in ANSWER_FORMS if headline.judge(form, STOP_PROBE).correct]
     for stop in protocol.decoding.stop if read else ():
         cut = (form.partition(stop)[0] for form in read)

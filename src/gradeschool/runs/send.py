@@ -206,13 +206,9 @@ class Budget:
         self._expected = estimate(requests, [], price)["cost"] / max(1, len(requests))
         self._answers = sum(not row.error for row in stored.values())
 
-    def spend(self, usage: Usage) -> None:
-        """Count the tokens of a reply."""
-        self.cost += self.price.of(usage)
-
     def add(self, completion: Completion) -> None:
         """Count a completion, or a failed sample with the tokens of its last reply."""
-        self.spend(completion.usage)
+        self.cost += self.price.of(completion.usage)
         self._answers += not completion.error
 
     def affordable(self, in_flight: int) -> bool:
@@ -329,7 +325,7 @@ class Dispatcher:
                 return False
         self.retries += 1
         if self.budget is not None:
-            self.budget.spend(error.usage)
+            self.budget.cost += self.budget.price.of(error.usage)
         self.waiting += 1
         with suppress(TimeoutError):
             seconds = wait_before(tries, error.retry_after)
