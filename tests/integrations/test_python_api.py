@@ -16,7 +16,7 @@ import pytest
 import gradeschool
 from gradeschool import Scores
 from gradeschool.errors import DataError, InputError, ModelError, UnknownNameError
-from gradeschool.models.choose import SAMPLE_FILE
+from gradeschool.models.base import SAMPLE_FILE
 from gradeschool.scorer import DEFAULT_SCORER
 from tests.support.files import jsonl
 

@@ -8,8 +8,7 @@ from aiohttp import web
 
 from gradeschool.completion import ENDED_AT_ONCE, IN_THINKING, Decoding, Finish, Message, Prompt
 from gradeschool.errors import InputError, ModelError
-from gradeschool.models.base import Reply, Request
-from gradeschool.models.choose import choose_model
+from gradeschool.models.base import Reply, Request, choose_model
 from gradeschool.models.endpoint import LONGEST_COMPLETION, AnthropicModel, Endpoint
 from gradeschool.models.openai_api import NEUTRAL
 from gradeschool.problem import Problem

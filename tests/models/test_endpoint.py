@@ -17,8 +17,7 @@ from gradeschool.completion import Decoding, Finish, Message, Prompt
 from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.errors import InputError, ModelError, TransientError
 from gradeschool.models import endpoint
-from gradeschool.models.base import Reply, Request
-from gradeschool.models.choose import choose_model
+from gradeschool.models.base import Reply, Request, choose_model
 from gradeschool.models.endpoint import Endpoint, Response, close_annotation
 from tests.support.fault_server import changed, fault_server
 from tests.support.model_requests import answers, requests

@@ -59,19 +59,41 @@ class VllmModel(LocalModel):
         self.positions = int(self.engine.model_config.max_model_len)
 
     def write(self, take: Take) -> Generator[Results, None, None]:
-        """Yield results as requests end; the engine always has up to `AHEAD` requests."""
+        """Yield results as requests end; the engine always has up to `AHEAD` requests.
+
+        Settings that the protocol leaves out are neutral.
+        """
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
+
         number = 0
         running: dict[str, tuple[Request, int]] = {}  # with the number of tokens of the prompt
         try:
             while True:
                 ended: Results = []
                 for request in take(AHEAD - len(running)):
-                    number += 1
-                    name = f"{id(running)}-{number}"
+                    decoding = request.decoding
                     try:
-                        running[name] = (request, self._begin(name, request))
+                        ids = local.encode_prompt(self.tokenizer, request.prompt, self.thinking)
+                        limit = local.room_for(len(ids), decoding.max_tokens, self.positions)
                     except ModelError as error:
                         ended.append((request, error))
+                        continue
+                    sampling = SamplingParams(
+                        temperature=1.0 if decoding.temperature is None else decoding.temperature,
+                        top_p=1.0 if decoding.top_p is None else decoding.top_p,
+                        top_k=0,
+                        min_p=0.0,
+                        repetition_penalty=1.0,
+                        max_tokens=limit,
+                        stop=list(decoding.stop) or None,
+                        seed=None if decoding.seed is None else decoding.seed + request.sample,
+                        output_kind=RequestOutputKind.FINAL_ONLY,
+                    )
+                    number += 1
+                    name = f"{id(running)}-{number}"
+                    self.engine.add_request(name, {"prompt_token_ids": ids}, sampling)
+                    running[name] = (request, len(ids))
                 if not ended and not running:
                     return
                 for output in self.engine.step() if running else ():
@@ -85,27 +107,3 @@ class VllmModel(LocalModel):
         finally:
             if running:
                 self.engine.abort_request(list(running))
-
-    def _begin(self, name: str, request: Request) -> int:
-        """Send a request to the engine; return its number of prompt tokens; raises ModelError.
-
-        Settings that the protocol leaves out are neutral.
-        """
-        from vllm import SamplingParams
-        from vllm.sampling_params import RequestOutputKind
-
-        decoding = request.decoding
-        ids = local.encode_prompt(self.tokenizer, request.prompt, self.thinking)
-        sampling = SamplingParams(
-            temperature=1.0 if decoding.temperature is None else decoding.temperature,
-            top_p=1.0 if decoding.top_p is None else decoding.top_p,
-            top_k=0,
-            min_p=0.0,
-            repetition_penalty=1.0,
-            max_tokens=local.room_for(len(ids), decoding.max_tokens, self.positions),
-            stop=list(decoding.stop) or None,
-            seed=None if decoding.seed is None else decoding.seed + request.sample,
-            output_kind=RequestOutputKind.FINAL_ONLY,
-        )
-        self.engine.add_request(name, {"prompt_token_ids": ids}, sampling)
-        return len(ids)

@@ -87,7 +87,7 @@ def load_folder(folder: Path) -> BaseModel:
     """
     import torch
 
-    where, options = folder, {}
+    where, options = folder, dict[str, Any]()
     if is_gguf := folder.suffix == GGUF:
         require_packages("reading a GGUF file", "train", "accelerate", "gguf")
         where, options = folder.parent, {"gguf_file": folder.name}

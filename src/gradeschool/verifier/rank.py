@@ -367,14 +367,11 @@ def rank(
 
 def count_outcomes(picked: Iterable[ProblemResult], name: str) -> dict[str, tuple[int, int]]:
     """Return (right, tries) of a strategy by problem: of all samples for the mean, else of one."""
-    found = {}
-    for each in picked:
-        options = each.case.options
-        right, tries = round(each.by_strategy[name][-1]), 1
-        if name == MEAN:
-            right, tries = sum(option.right for option in options), len(options)
-        found[each.case.problem] = (right, tries)
-    return found
+    if name == MEAN:
+        cases = [each.case for each in picked]
+        return {case.problem: (sum(option.right for option in case.options), len(case.options))
+                for case in cases}  # fmt: skip
+    return {each.case.problem: (round(each.by_strategy[name][-1]), 1) for each in picked}
 
 
 def paired_difference(before: Outcomes, after: Outcomes) -> tuple[float, statistics.Interval]:
@@ -442,10 +439,10 @@ def read_scored(
             "--generator needs a verifier's model; recorded scores are used as they are"
         )
     else:
+        file, name = scores_path(Path(split_run(spec)[0])), verifier
         if verifier is not None and Path(verifier).is_file():
-            found = choose_scores(Path(verifier), None)
-        else:
-            found = choose_scores(scores_path(Path(split_run(spec)[0])), verifier)
+            file, name = Path(verifier), None
+        found = choose_scores(file, name)
         run = one_run(spec, options, warn, scorer)
     ranked = rank_input(run, *found)
     if ranked.unscored:

@@ -18,7 +18,7 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError, ModelError
 from gradeschool.formats.own_run import ScoreRow, append_scores, read_json, read_scores, scores_path
 from gradeschool.formats.values import mapping
-from gradeschool.models.choose import ask_model, choose_model, find_server
+from gradeschool.models.base import ask_model, choose_model, find_server
 from gradeschool.models.endpoint import STARTING_WAITS, Endpoint, with_retries
 from gradeschool.models.llama_cpp import TINY, TINY_FILE, TINY_VERIFIER, gguf_digest
 from gradeschool.problem import Problem

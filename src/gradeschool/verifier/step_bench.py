@@ -89,10 +89,9 @@ def bench(
 
 # Numbers of rows of a problem: erroneous, exactly predicted, correct, predicted as correct.
 Counts = tuple[int, int, int, int]
-Predicted = Iterable[tuple[LabelledSteps, int | None]]
 
 
-def count_predicted(predicted: Predicted) -> Counts:
+def count_predicted(predicted: Iterable[tuple[LabelledSteps, int | None]]) -> Counts:
     """Return the counts of rows with their predictions."""
     counts = [0, 0, 0, 0]
     for row, prediction in predicted:
