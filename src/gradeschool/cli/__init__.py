@@ -1,5 +1,6 @@
 """The command line: the module of a command is imported when it runs."""
 
+import json
 import os
 import re
 import sys
@@ -17,6 +18,8 @@ from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.masking import discard, masked_streams
 from gradeschool.printable import printable, say
 
+MESSAGES = "gradeschool.messages"  # key of what was said on stderr
+PIPES: dict[str, str] = {}  # by the temporary file with its copy, see `options.files_and_scorers`
 # Options and commands for which people look that want maj@k and pass@k.
 AT_K = re.compile(r"\b(?:pass\W?(?:at\W?)?k?|maj|majority|curve|at\W?k)\b", re.I)
 # Group of --help -> command -> its line; the function is `NAME_command` in gradeschool.cli.NAME.
@@ -161,10 +164,38 @@ def _status(raised: BaseException) -> int:
 
 def _report(message: str) -> int:
     """Print an error, with --json also as JSON on stdout; return the exit status 2."""
-    from gradeschool.cli.options import print_json, warn, with_pipes
-
     warn(message)
     if "--json" in sys.argv:
         with suppress(OSError):
             print_json({"error": with_pipes(message)})
     return 2
+
+
+# What every command says; the modules of the commands find it in `options`.
+
+
+def with_pipes(message: str) -> str:
+    """Return a message that names the pipes of the command line, not their temporary copies."""
+    for copy, pipe in PIPES.items():
+        message = message.replace(copy, pipe)
+    return message
+
+
+def warn(message: str) -> None:
+    """Print a message on stderr, with control characters escaped; `print_json` prints it too."""
+    said = with_pipes(message)
+    if context := click.get_current_context(silent=True):
+        context.meta.setdefault(MESSAGES, []).append(said)
+    say(f"gradeschool: {said}", err=True)
+
+
+def print_json(value: Any) -> None:
+    """Print a JSON value on stdout, in ASCII so that any string can be written.
+
+    An object gets what the command has said on stderr, as "messages".
+    """
+    context = click.get_current_context(silent=True)
+    said = context.meta.get(MESSAGES) if context else None
+    if said and isinstance(value, dict):
+        value = {**value, "messages": said}
+    say(json.dumps(value, indent=2))

@@ -1,7 +1,5 @@
 """`gradeschool compare`: runs with each other; `gradeschool why`: a run with what was expected."""
 
-from dataclasses import replace
-
 import click
 
 from gradeschool.answers.regions import parse_marks
@@ -218,7 +216,7 @@ def why_command(
                               changed_settings(chosen.manifest), here_named)  # fmt: skip
         if not account.within_chance and (gives := _scorer_with(expected, chosen)):
             note = f"{gives} on these texts; the expected figure may be by such a scorer"
-            account = replace(account, notes=(note, *account.notes))
+            account.notes.insert(0, note)
     rest, words, (low, high) = account.rest, "unexplained", account.interval
     if not any(cause.points and not cause.most for cause in account.causes):
         if most := sum(cause.points or 0 for cause in account.causes):

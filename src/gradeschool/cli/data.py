@@ -14,6 +14,8 @@ from gradeschool.datasets.load import SOURCES, find_file, load_dataset, locate, 
 from gradeschool.errors import DataError, InputError
 from gradeschool.printable import say
 from gradeschool.problem import MARKER
+from gradeschool.scoring.candidates import read_candidates
+from gradeschool.verifier.process_labels import count_labels, label_run, trl_row
 
 output_option = option("-o --output", cli.PATH, "JSONL file to write; by default stdout.",
                        metavar="FILE")  # fmt: skip
@@ -115,8 +117,6 @@ def right_command(run: str, others: tuple[str, ...]) -> None:
 
     Example: gradeschool data right runs/mine --with gsm8k:train
     """
-    from gradeschool.scoring.candidates import read_candidates
-
     added = [problem for name in others for problem in load_dataset(name).problems]
     runs = read_candidates(run, cli.read_options(), cli.warn)
     rows: dict[tuple[str, str, str], None] = {}  # each different text of a problem once
@@ -159,9 +159,6 @@ def label_steps_command(
 
     Example: gradeschool data label-steps runs/mine --form trl -o steps.jsonl
     """
-    from gradeschool.scoring.candidates import read_candidates
-    from gradeschool.verifier.process_labels import count_labels, label_run, trl_row
-
     check_output(output)
     if (rollouts is None) != (model is None):
         raise InputError("--rollouts and -m belong together; give both or none")

@@ -1,6 +1,5 @@
 """Options and small helpers that several commands share."""
 
-import json
 import os
 import shutil
 import sys
@@ -16,6 +15,9 @@ import click
 from rich.console import Console
 
 from gradeschool.answers.regions import parse_marks
+from gradeschool.cli import PIPES
+from gradeschool.cli import print_json as print_json
+from gradeschool.cli import warn as warn
 from gradeschool.errors import InputError, UnknownNameError, close_names
 from gradeschool.formats.columns import parse_columns
 from gradeschool.formats.own_run import scorer_of
@@ -32,11 +34,8 @@ from gradeschool.scoring.table import choose_scorers, scorer_for
 LEAST_NAME_WIDTH = 32  # columns for the names of a list
 SHOW = "?"  # --columns without a value
 READING = "gradeschool.reading"  # key of the reading options in ctx.meta
-MESSAGES = "gradeschool.messages"  # key of what was said on stderr
 MOST_SEED = 10**18 - 1  # as for fresh problems; torch accepts less than 2**64
 Option = Callable[[Any], Any]  # a decorator of commands
-
-_pipe_of_copy: dict[str, str] = {}  # the temporary files that `files_and_scorers` has written
 
 
 class Command(click.Command):
@@ -228,23 +227,8 @@ def _copy(pipe: str) -> str:
         sys.stdin.buffer if pipe == "-" else Path(pipe).open("rb") as source,
     ):
         shutil.copyfileobj(source, file)
-    _pipe_of_copy[str(path)] = name
+    PIPES[str(path)] = name
     return str(path)
-
-
-def with_pipes(message: str) -> str:
-    """Return a message that names the pipes of the command line, not their temporary copies."""
-    for copy, pipe in _pipe_of_copy.items():
-        message = message.replace(copy, pipe)
-    return message
-
-
-def warn(message: str) -> None:
-    """Print a message on stderr, with control characters escaped; `print_json` prints it too."""
-    said = with_pipes(message)
-    if context := click.get_current_context(silent=True):
-        context.meta.setdefault(MESSAGES, []).append(said)
-    say(f"gradeschool: {said}", err=True)
 
 
 def is_own_function(scorer: str) -> bool:
@@ -286,18 +270,6 @@ def exit_for_faults(faults: int, status: int = 0) -> None:
         status = status or 3
     if status:
         sys.exit(status)
-
-
-def print_json(value: Any) -> None:
-    """Print a JSON value on stdout, in ASCII so that any string can be written.
-
-    An object gets what the command has said on stderr, as "messages".
-    """
-    context = click.get_current_context(silent=True)
-    said = context.meta.get(MESSAGES) if context else None
-    if said and isinstance(value, dict):
-        value = {**value, "messages": said}
-    say(json.dumps(value, indent=2))
 
 
 def print_lists(sections: Mapping[str, Sequence[tuple[str, str]]]) -> None:

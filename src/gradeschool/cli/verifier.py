@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -26,9 +26,6 @@ from gradeschool.verifier.base_model import (
     write_gguf,
 )
 from gradeschool.worker import cores
-
-if TYPE_CHECKING:
-    from gradeschool.verifier.train import TrainingJob
 
 POSITIVE = cli.FiniteRange(min=0, min_open=True)
 SEED = click.IntRange(0, cli.MOST_SEED)
@@ -99,7 +96,7 @@ def training_options(defaults: str, items: str) -> cli.Option:
 
 
 def _train(
-    run: "Callable[[Any, TrainingJob], dict[str, Any]]", settings: type, options: dict[str, Any],
+    run: Callable[[Any, Any], dict[str, Any]], settings: type, options: dict[str, Any],
     **reading: ReadOptions,
 ) -> None:  # fmt: skip
     """Train with the options of a command, and print the result; exits with 130 if interrupted."""

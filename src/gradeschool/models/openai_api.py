@@ -56,9 +56,9 @@ SAMPLING = ("temperature", "top_p", "seed")
 ERROR_FIELDS = ("error", "errors", "message", "detail", "msg", "loc", "param", "code", "type")
 
 TRANSIENT_STATUSES = {408, 409, 425, 429, *range(500, 600)}
-# Of these, the ones that say nothing about the request: of a gateway (502, 504), and of a busy
-# server (the others, as in `runs.send.OVERLOADED`).
-BUSY_OR_GATEWAY_STATUSES = {429, 502, 503, 504, 529}
+# Of these, the ones that say nothing about the request: of a busy server, and of a gateway.
+BUSY_STATUSES = {429, 503, 529}
+BUSY_OR_GATEWAY_STATUSES = {*BUSY_STATUSES, 502, 504}
 LONGEST_RETRY_AFTER = 120.0
 SECONDS = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{0,15})?)\s*")
 OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")

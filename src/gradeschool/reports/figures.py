@@ -209,7 +209,7 @@ def write_figures(runs: Sequence[JudgedRun], folder: Path) -> list[Path]:
             for each in scorer_groups(judged)
             if each.result.judged and (each.own or each.finds)
         ]  # fmt: skip
-        if judged.samples()[1] > 1 and (points := curve(ballots_by_problem(judged.headline))):
+        if judged.samples[1] > 1 and (points := curve(ballots_by_problem(judged.headline))):
             curves["maj@k"][judged.name] = [Dot(at.k, at.maj, at.maj_ci95) for at in points]
             curves["pass@k"][judged.name] = [Dot(at.k, at.pass_any, at.pass_ci95) for at in points]
     results = [(judged.name, judged.result, False) for judged in runs if judged.result.judged]

@@ -1,22 +1,18 @@
 """Show the progress of a command on stderr: a bar with figures in a terminal, lines in a log."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from gradeschool.printable import bounds, count, percent, say
 from gradeschool.reports.terminal import TerminalConsole
+from gradeschool.runs.evaluate import Session
 from gradeschool.scoring.statistics import wilson
-
-if TYPE_CHECKING:
-    from gradeschool.runs.evaluate import Session
 
 LOG_SECONDS, TERMINAL_SECONDS = 10.0, 0.25  # between two updates
 BETWEEN = " · "

@@ -90,7 +90,9 @@ class JudgedRun:
     sent prompts by problem id, only those that the keys of a run folder prove. headline: the table
     of the headline scorer alone, result: its result. score: of all scorers, with Platinum's labels
     if they change a problem. forms: counts of truncated, empty and run-on completions. revised: how
-    many completions have a revised gold there.
+    many completions have a revised gold there. samples: the fewest and the most of a problem, (0,
+    0) without completions. finish_known: a row has a finish reason; without any, texts only look
+    cut. notes: what is said of the file, as sentences.
     """
 
     def __init__(
@@ -124,16 +126,11 @@ class JudgedRun:
         self.result = self.score.scorers[HEADLINE]
         self.forms = self.score.forms or scoring.Forms(0, 0, 0, 0, 0)
         self.revised = sum(row.revised not in (b"", scoring.REMOVED) for row in rows)
-
-    def samples(self) -> tuple[int, int]:
-        """Return the fewest and the most samples of a problem, (0, 0) without completions."""
-        counts = Counter(each.problem.id for each in self.completions).values()
-        return min(counts, default=0), max(counts, default=0)
-
-    def notes(self) -> list[str]:
-        """Return what is said of the file, as sentences."""
-        return [f"{note[:1].upper()}{note[1:]}{'' if note.endswith('?') else '.'}"
-                for note in self.run.notes]  # fmt: skip
+        sizes = Counter(each.problem.id for each in self.completions).values()
+        self.samples = min(sizes, default=0), max(sizes, default=0)
+        self.finish_known = any(each.sample.finish != Finish.UNKNOWN for each in self.completions)
+        self.notes = [f"{note[:1].upper()}{note[1:]}{'' if note.endswith('?') else '.'}"
+                      for note in run.notes]  # fmt: skip
 
     def files(self) -> str:
         """Return the names of the run's files, each with its digest; "" for texts in memory."""
@@ -143,10 +140,6 @@ class JudgedRun:
         words = [f"{path.name}, SHA-256 {sha256_of(path)}" for path in files[:MOST_FILES]]
         more = len(files) - len(words)
         return "; ".join(words + [f"{more} more files"] * (more > 0))
-
-    def finish_known(self) -> bool:
-        """Return whether a row has a finish reason; without any, texts only look cut."""
-        return any(each.sample.finish != Finish.UNKNOWN for each in self.completions)
 
 
 def judge_runs(
@@ -264,8 +257,7 @@ def report_page(runs: Sequence[JudgedRun], scorers: Sequence[Scorer], live: bool
 def _run_values(judged: JudgedRun) -> dict[str, Any]:
     """Return what the template shows of one run."""
     score, result, manifest = judged.score, judged.result, judged.run.manifest
-    samples, finish_known = judged.samples(), judged.finish_known()
-    points = curve(ballots_by_problem(judged.headline)) if samples[1] > 1 else []
+    points = curve(ballots_by_problem(judged.headline)) if judged.samples[1] > 1 else []
     width = (log(points[-1].k) or 1.0) if points else 1.0
     named = {each.model for each in judged.run.samples} - {""}
     model = str(manifest.get("model") or (named.pop() if len(named) == 1 else ""))
@@ -289,7 +281,7 @@ def _run_values(judged: JudgedRun) -> dict[str, Any]:
     return {
         "judged": judged,
         "problems": len({each.problem.id for each in judged.completions if each.outcome != ERROR}),
-        "samples": samples,
+        "samples": judged.samples,
         "platinum": score.platinum and score.platinum.scorers[HEADLINE],
         "removed": score.n - score.platinum.n if score.platinum else 0,
         "flags": flags,
@@ -297,7 +289,8 @@ def _run_values(judged: JudgedRun) -> dict[str, Any]:
         "dataset": measured.dataset_title(judged.run.dataset),
         "settings": settings,
         # Without finish reasons, a text that looks cut may not be: no advice is given.
-        "advice": finish_known and measured.truncation_advice(manifest, judged.forms, cut_at),
+        "advice": judged.finish_known
+        and measured.truncation_advice(manifest, judged.forms, cut_at),
         "others": others,
         "scorers": {
             "rows": groups,
@@ -384,12 +377,12 @@ def _checklist(judged: JudgedRun, model: str) -> list[tuple[str, str | None]]:
             ", ".join(f"stop {text!r}" for text in decoding.get("stop") or ()) or "no stop strings",
             f"at most {limit} tokens" if limit else "the server's limit",
         )))  # fmt: skip
-    fewest, most = judged.samples()
+    fewest, most = judged.samples
     samples = "1" if most == 1 else (
         f"{fewest if fewest == most else f'{fewest} to {most}'}: accuracy is the mean over "
         "problems of the share of each"
     )  # fmt: skip
-    cut = "truncated" if judged.finish_known() else "look cut (no finish reason is recorded)"
+    cut = "truncated" if judged.finish_known else "look cut (no finish reason is recorded)"
     return [
         ("Model", model or None),
         ("Engine, versions, precision", measured.engine_words(manifest) or None),

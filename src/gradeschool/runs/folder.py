@@ -44,8 +44,10 @@ class RunSummary:
     """One run folder: run.json, results.json (None before the end of a session), and counts.
 
     planned: samples in the complete run, 0 if run.json is damaged. answered, failed: samples by
-    their last state. damaged: torn and changed rows. Raises InputError for any other or unreadable
-    folder.
+    their last state. damaged: torn and changed rows. figures: of the scorers with verdicts, the
+    headline first; headline: those of the headline scorer, None if there are none yet.
+    earlier_samples: the number of samples in results.json, None if it is that of the stored ones.
+    Raises InputError for any other or unreadable folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,34 +57,22 @@ class RunSummary:
         self.planned = own_run.planned_samples(self.manifest)
         self.failed = sum(bool(row.error) for row in counted.values())
         self.answered, self.damaged = len(counted) - self.failed, rows.count(None)
-
-    @property
-    def figures(self) -> dict[str, Mapping[str, Any]]:
-        """Return the figures of the scorers with verdicts, the headline first."""
-        figures = {}
-        for name, each in mapping((self.results or {}).get("scorers")).items():
+        n, scorers = map((self.results or {}).get, ("n", "scorers"))
+        self.earlier_samples = n if isinstance(n, int) and n != len(counted) else None
+        self.figures: dict[str, Mapping[str, Any]] = {}
+        for name, each in mapping(scorers).items():
             # None without a verdict, and anything in a file that was changed.
             with suppress(TypeError, ValueError, KeyError, OverflowError):
                 accuracy_words(each["accuracy"], each.get("accuracy_bounds"))
                 bounds(each["ci95"])
-                figures[str(name)] = each
-        return figures
-
-    @property
-    def headline(self) -> Mapping[str, Any] | None:
-        """Return the figures of the headline scorer, None if there are none yet."""
-        return self.figures.get(next(iter(mapping((self.results or {}).get("scorers"))), ""))
-
-    @property
-    def earlier_samples(self) -> int | None:
-        """Return the number of samples in results.json, None if it is that of the stored ones."""
-        n = (self.results or {}).get("n")
-        return n if isinstance(n, int) and n != self.answered + self.failed else None
+                self.figures[str(name)] = each
+        self.headline = self.figures.get(next(iter(mapping(scorers)), ""))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values; the manifest is "run"."""
-        fields = dict(vars(self))
-        return {"run": fields.pop("manifest"), **fields, "folder": str(self.folder)}
+        """Return the folder, its files and the counts as JSON values."""
+        names = ("planned", "answered", "failed", "damaged")
+        counts = {name: getattr(self, name) for name in names}
+        return {"folder": str(self.folder), **counts, "run": self.manifest, "results": self.results}
 
 
 def _read(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Completion, Prompt, Usage
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
 from gradeschool.models.base import Model, Reply, Request
+from gradeschool.models.openai_api import BUSY_STATUSES
 
 # The first and the highest number of connections if the user sets none.
 FIRST_LIMIT = 16
@@ -36,7 +37,7 @@ LEAST_RETRIES = 100
 # The run stops after this many consecutive failed problems without an answer.
 FAILING_PROBLEMS = 20
 UNREACHED = "cannot connect"
-OVERLOADED = ("http 429", "http 503", "http 529")
+OVERLOADED = {f"http {status}" for status in BUSY_STATUSES}
 NO_SIGN_OF_LOAD = (*BAD_REPLIES, "stale reply", "connection lost", UNREACHED)
 
 LARGEST_PRICE = 1e9  # dollars per million tokens

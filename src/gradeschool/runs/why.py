@@ -10,7 +10,7 @@ texts that none of these explains, first those with another prompt, then the res
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from shlex import quote
 from statistics import median
 from typing import Any, NamedTuple
@@ -30,8 +30,8 @@ from gradeschool.scorer import Scorer
 from gradeschool.scoring.causes import Side, explained_samples, label_changes_for
 from gradeschool.scoring.checks import length_of_cut_texts
 from gradeschool.scoring.sources import Run
-from gradeschool.scoring.statistics import Interval, clustered_wilson, mean_share
-from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, nothing_judged
+from gradeschool.scoring.statistics import clustered_wilson, mean_share
+from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, Tally, nothing_judged
 
 LEAST_POINTS = 0.05
 NOTABLE = 0.02  # minimum share of completions for a form to be reported
@@ -75,37 +75,32 @@ class GapCause(NamedTuple):
     most: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class GapAccount:
     """The missing points of a run and their causes, those with the most points first.
 
-    expected, accuracy: shares. interval: of the accuracy, 95 %. settings: what another run records
-    differently, as (name, value here, value there). notes: sentences on its texts and prompts.
+    expected, accuracy: shares. interval: of the accuracy, 95 %; within_chance: it contains the
+    expected accuracy. missing: points; rest: those that no cause explains. settings: what another
+    run records differently, as (name, value here, value there). notes: sentences on its texts and
+    prompts.
     """
 
-    scorer: str
-    expected: float
-    accuracy: float
-    interval: Interval
-    judged: int
-    causes: tuple[GapCause, ...]
-    settings: tuple[tuple[str, Any, Any], ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def missing(self) -> float:
-        """Return the missing points."""
-        return 100 * (self.expected - self.accuracy)
-
-    @property
-    def within_chance(self) -> bool:
-        """Whether the 95 % interval contains the expected accuracy."""
-        return self.interval[0] <= self.expected <= self.interval[1]
-
-    @property
-    def rest(self) -> float:
-        """Return the missing points that no cause explains."""
-        return self.missing - sum(c.points for c in self.causes if c.points and not c.most)
+    def __init__(
+        self,
+        scorer: Scorer,
+        expected: float,
+        tallies: Sequence[Tally],
+        causes: Sequence[GapCause],
+        settings: Sequence[tuple[str, Any, Any]] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.scorer, self.expected, self.accuracy = scorer.name, expected, mean_share(tallies)
+        self.settings, self.notes = settings, list(notes)
+        self.judged = sum(tally.judged for tally in tallies)
+        self.interval = clustered_wilson(tallies)
+        self.within_chance = self.interval.low <= expected <= self.interval.high
+        self.causes = sorted(causes, key=lambda each: (each.points is None, -(each.points or 0.0)))
+        self.missing = 100 * (expected - self.accuracy)
+        self.rest = self.missing - sum(c.points for c in self.causes if c.points and not c.most)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""
@@ -116,12 +111,8 @@ class GapAccount:
             "causes": [cause._asdict() for cause in self.causes],
             "settings": [{"name": name, "here": here, "there": there}
                          for name, here, there in self.settings],
-            "notes": list(self.notes),
+            "notes": self.notes,
         }  # fmt: skip
-
-
-def _by_points(causes: Sequence[GapCause]) -> tuple[GapCause, ...]:
-    return tuple(sorted(causes, key=lambda each: (each.points is None, -(each.points or 0.0))))
 
 
 def explain_gap(
@@ -227,13 +218,13 @@ def explain_gap(
     ):  # fmt: skip
         if holds:
             causes.append(GapCause(name, None, evidence, command))
-    notes: tuple[str, ...] = ()
-    tallies = list(table.tallies().values())
+    account = GapAccount(scorer, expected, list(table.tallies().values()), causes)
     if failed := len(run.samples) - len(judged):
-        notes = (f"{count(failed, 'sample')} of {len(run.samples):,} failed and are left out of "
-                 "the accuracy; it may change when they are requested again",)  # fmt: skip
-    return GapAccount(scorer.name, expected, mean_share(tallies), clustered_wilson(tallies),
-                      len(judged), _by_points(causes), notes=notes)  # fmt: skip
+        account.notes.append(
+            f"{count(failed, 'sample')} of {len(run.samples):,} failed and are left out of the "
+            "accuracy; it may change when they are requested again"
+        )
+    return account
 
 
 # Beside a run with the expected score
@@ -387,11 +378,7 @@ def explain_difference(
             words = "; ".join(known[name] for name in shown[:3])
             words = words or "no recorded setting explains it"
             causes.append(GapCause(title, gain, f"{changed[change]:,} completions: {words}"))
-    return GapAccount(
-        scorers[0].name, expected, mean_share(tallies[0]), clustered_wilson(tallies[0]),
-        sum(tally.judged for tally in tallies[0]), _by_points(causes), tuple(settings),
-        tuple(_notes(pairs)),
-    )  # fmt: skip
+    return GapAccount(scorers[0], expected, tallies[0], causes, settings, list(_notes(pairs)))
 
 
 def _points_of_changes(
