@@ -88,9 +88,7 @@ def test_what_may_be_meant_otherwise_is_no_slip(text: str) -> None:
         ["{} {} {} = {}", "<<{}{}{}={}>>", "so ${} {} ${} = ${}.", "{} {} {} = {} eggs"]
     ),
 )
-def test_a_whole_sum_or_product_is_a_slip_exactly_when_it_is_false(
-    a: int, b: int, sign: str, off: int, form: str
-) -> None:
+def test_a_sum_is_a_slip_exactly_when_false(a: int, b: int, sign: str, off: int, form: str) -> None:
     result = (a + b if sign == "+" else a * b) + off
     text = form.format(a, sign, b, result)
     if result >= 0 and "$" not in form and "eggs" not in form:

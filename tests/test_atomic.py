@@ -115,9 +115,7 @@ def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
         ("new.txt", True, "must end in .html or .md"),
     ],
 )
-def test_an_output_that_cannot_be_is_said(
-    tmp_path: Path, name: str, force: bool | None, said: str
-) -> None:
+def test_a_bad_output_is_said(tmp_path: Path, name: str, force: bool | None, said: str) -> None:
     (tmp_path / "folder.html").mkdir()
     (tmp_path / "file.html").touch()
     with pytest.raises(InputError, match=said):

@@ -74,10 +74,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_score_says_what_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, gradeschool: Command, file: Path
-) -> None:
-    without(monkeypatch)
+def test_score_says_what_is_left_out(gradeschool: Command, file: Path) -> None:
+    without(gradeschool.monkeypatch)
     score = ("score", file, "-d", "sample", "--json")
     everything = gradeschool.done(*score, "--scorer", "all")
     assert everything.err.count("not installed") == 1

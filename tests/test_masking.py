@@ -3,7 +3,7 @@
 import base64
 import html
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
 import pytest
@@ -29,12 +29,9 @@ ENCODINGS: Mapping[str, Callable[[str], str]] = {
 
 
 @pytest.fixture(autouse=True)
-def secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(masking, "_forms", {})
-    monkeypatch.setattr(masking, "_pattern", None)
+def secrets(clean_environment: None) -> None:
     masking.register_secret(KEY)
     masking.register_secret(SHORT)
-    yield
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

@@ -95,18 +95,3 @@ def test_table_and_json_tell_a_bad_file(gradeschool: Command, tmp_path: Path, na
         for counts in run["scorers"].values():
             assert sum(counts[outcome] for outcome in Outcome) == run["n"]
     assert sum(run["scorers"]["multi-pattern"]["error"] for run in result["runs"]) == errors
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("nope.jsonl", "{F} does not exist; give the path of a file"),
-        (".", "the folder {F} has no completions.jsonl; give a run folder"),
-        ("x" * 300, "cannot read {F}: File name too long"),
-        ("\udcff.jsonl", "does not exist"),
-    ],
-)
-def test_a_path_that_cannot_be_used_is_one_line(
-    gradeschool: Command, tmp_path: Path, name: str, message: str
-) -> None:
-    check(gradeschool("score", tmp_path / name, *SCORERS), 2, message, tmp_path / name)

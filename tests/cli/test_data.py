@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from gradeschool.datasets.load import SOURCES
 from tests.support.command import Command, run_script
 from tests.support.files import jsonl
@@ -20,11 +18,9 @@ def test_data_list(gradeschool: Command, data: Path) -> None:
     assert (where["sample"], where["gsm8k"]) == ("shipped", "GRADESCHOOL_DATA")
 
 
-def test_data_without_a_network(
-    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def test_data_without_a_network(gradeschool: Command, tmp_path: Path) -> None:
+    gradeschool.monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
+    gradeschool.monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert "to be fetched" in gradeschool("data", "list").out
     assert "HF_HUB_OFFLINE forbids" in gradeschool.refused("data", "fetch", "gsm8k")
     assert gradeschool("data", "fetch", "sample").out.startswith("sample: shipped, /")
@@ -32,10 +28,8 @@ def test_data_without_a_network(
     assert missing.err == "gradeschool: 'nope.jsonl' does not exist; give the path of a file\n"
 
 
-def test_a_wrong_digest_is_told(
-    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
+def test_a_wrong_digest_is_told(gradeschool: Command, tmp_path: Path) -> None:
+    gradeschool.monkeypatch.setenv("GRADESCHOOL_DATA", str(tmp_path))
     (tmp_path / "gsm8k").mkdir()
     jsonl(tmp_path / "gsm8k" / "test.jsonl", [{"question": "How?", "answer": "#### 1"}])
     assert "wrong digest" in gradeschool("data", "list").out

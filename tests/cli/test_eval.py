@@ -133,9 +133,7 @@ def test_samples_that_are_all_the_same_are_said(gradeschool: Command, tmp_path: 
     assert shown.status == 0
 
 
-def test_an_interruption_counts_what_failed_apart(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interruption_tells_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def show(session: Session, note: str) -> None:
         if session.ended == 3 and not session.dispatcher.stopping.is_set():
             session.interrupt()
@@ -181,9 +179,7 @@ def test_a_scorer_that_fails_is_named_and_ends_with_3(gradeschool: Command, tmp_
 
 
 @pytest.mark.parametrize("smaller", [("-n", "4"), ("-n", "5", "-k", "1")])
-def test_a_run_does_not_shrink(
-    gradeschool: Command, tmp_path: Path, smaller: tuple[str, ...]
-) -> None:
+def test_runs_do_not_shrink(gradeschool: Command, tmp_path: Path, smaller: tuple[str, ...]) -> None:
     with fault_server() as server:
         arguments = ("-m", f"{server.url}/m", "-d", "sample", "-o", tmp_path / "run",
                      "--temperature", "1")  # fmt: skip

@@ -92,14 +92,17 @@ def test_a_terminal_that_cannot_show_a_character_gets_its_escape(tmp_path: Path)
     assert "\\u6570" in result.out
 
 
-def test_an_interrupt_exits_with_130(
-    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def make_fail(gradeschool: Command, name: str, error: BaseException) -> None:
+    """Let a function of the package raise an error."""
 
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+    def fail(*_: object, **__: object) -> None:
+        raise error
 
-    monkeypatch.setattr("gradeschool.scoring.score.score_batch", interrupt)
+    gradeschool.monkeypatch.setattr(name, fail)
+
+
+def test_an_interrupt_exits_with_130(gradeschool: Command, tmp_path: Path) -> None:
+    make_fail(gradeschool, "gradeschool.scoring.score.score_batch", KeyboardInterrupt())
     result = gradeschool("score", answers(tmp_path), *SAMPLE)
     assert (result.status, result.err.strip().splitlines()[-1]) == (130, "gradeschool: interrupted")
 
@@ -154,16 +157,9 @@ sys.meta_path.insert(0, Interrupting())
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("by 0"), RecursionError(), KeyError(KEY)])
-def test_a_fault_of_ours_is_one_line_and_exit_2(
-    error: Exception, gradeschool: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from gradeschool.cli import runs
-
-    def fail(*_: object) -> None:
-        raise error
-
+def test_a_fault_of_ours_is_one_line_and_exit_2(error: Exception, gradeschool: Command) -> None:
     masking.register_secret(KEY)
-    monkeypatch.setattr(runs, "RunSummary", fail)
+    make_fail(gradeschool, "gradeschool.cli.runs.RunSummary", error)
     result = gradeschool("runs", "show", "folder", "--json")
     assert result.status == 2
     assert f"unexpected {type(error).__name__} in cli/test_every.py, line " in result.err
@@ -180,13 +176,9 @@ def test_click_8_1_says_it_as_well(gradeschool: Command, monkeypatch: pytest.Mon
     assert result.err.startswith("gradeschool: no such option")
 
 
-def test_a_broken_package_is_told(gradeschool: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gradeschool.cli import runs
-
-    def fail(*_: object) -> None:
-        raise ImportError("libgomp.so.1: cannot open shared object file")
-
-    monkeypatch.setattr(runs, "RunSummary", fail)
+def test_a_broken_package_is_told(gradeschool: Command) -> None:
+    error = ImportError("libgomp.so.1: cannot open shared object file")
+    make_fail(gradeschool, "gradeschool.cli.runs.RunSummary", error)
     result = gradeschool.refused("runs", "show", "folder")
     assert "Install this package again, or the library of the system that it names" in result
     assert "report it" not in result

@@ -108,9 +108,7 @@ def test_json_has_each_differing_completion(gradeschool: Command, tmp_path: Path
         ["A", "F", "--scorer", "B"],
     ],
 )
-def test_files_and_scorers_may_be_in_any_order(
-    gradeschool: Command, tmp_path: Path, order: Sequence[str]
-) -> None:
+def test_arguments_in_any_order(gradeschool: Command, tmp_path: Path, order: Sequence[str]) -> None:
     words = {"F": str(answers(tmp_path)), "A": TWO[1], "B": TWO[0]}
     result = gradeschool("explain", *(words.get(word, word) for word in order), *SAMPLE)
     assert "differ on 3 of 5 completions" in result.out

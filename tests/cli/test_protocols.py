@@ -62,12 +62,10 @@ def test_a_vote_is_shown(gradeschool: Command) -> None:
 
 
 @pytest.mark.slow
-def test_without_the_data_everything_but_the_prompt_is_shown(
-    gradeschool: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
-    monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path))
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def test_without_data_all_but_the_prompt_is_shown(gradeschool: Command, tmp_path: Path) -> None:
+    gradeschool.monkeypatch.delenv("GRADESCHOOL_DATA", raising=False)
+    gradeschool.monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path))
+    gradeschool.monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     result = run_script("protocols", "show", "lm-eval/gsm8k", "--json")
     assert result.status == 0
     assert "no prompt is shown: gsm8k, gsm8k:train is not on this machine" in result.err

@@ -29,6 +29,8 @@ MISTAKES = {
     "score s3://here/a.jsonl": "'s3://here/a.jsonl' is an address, which is not read",
     "score empty": "'empty' has no completions.jsonl",
     "score bytes.gz": "'bytes.gz' is a damaged gzip file",
+    f"score {'x' * 300}": "File name too long",
+    "score \udcff.jsonl": "does not exist",
     "export a b --to parquet -o x.parquet": "one run is exported at a time; given: 'a', 'b'",
     "audit nothing:score": "'nothing:score' cannot be called",
     "doctor http://127.0.0.1:9/v1/m -p openai/2020": "did you mean openai/2021",

@@ -257,10 +257,8 @@ def test_a_fault_of_the_texts_is_named(gradeschool: Command, fault: str, tmp_pat
     assert first_cause(gradeschool, path, "--expected", EXPECTED, *options) == cause
 
 
-def test_a_limit_of_the_server_is_to_be_raised_there(
-    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gradeschool.formats.own_run.cut_by_server", lambda *_: 12)
+def test_a_limit_of_the_server_is_to_be_raised_there(gradeschool: Command, tmp_path: Path) -> None:
+    gradeschool.monkeypatch.setattr("gradeschool.formats.own_run.cut_by_server", lambda *_: 12)
     path = file_of(tmp_path / "answers.jsonl", answers(cut))
     shown = gradeschool("why", path, "--expected", EXPECTED, "-d", DATASET).out
     assert "the server's own limit cut them, the longest after 12 tokens: raise it there" in shown

@@ -101,9 +101,7 @@ RESPONSE: Row = {
     {"custom_id": "gsm8k-3", "response": {"status_code": 200, "body": None}},
     {"idx": 3, "response": None},
 ], ids=["batch", "column"])  # fmt: skip
-def test_a_body_of_the_responses_api_is_read_alike_everywhere(
-    tmp_path: Path, form: Row, items: int, text: str
-) -> None:
+def test_a_responses_body_is_read_alike(tmp_path: Path, form: Row, items: int, text: str) -> None:
     """Its last message is the answer; the text is empty if it was cut while thinking."""
     body = {**RESPONSE, "output": RESPONSE["output"][:items]}
     response = body if form["response"] is None else {**form["response"], "body": body}

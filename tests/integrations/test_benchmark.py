@@ -63,9 +63,7 @@ def test_commas_in_golds_do_not_matter(benchmark: GSM8KBenchmark, gsm8k_test: Pr
 
 
 @pytest.mark.parametrize("fault", WRONG)
-def test_every_wrong_answer_near_the_gold_scores_0(
-    benchmark: GSM8KBenchmark, gsm8k_test: Problems, fault: str
-) -> None:
+def test_near_misses_score_0(benchmark: GSM8KBenchmark, gsm8k_test: Problems, fault: str) -> None:
     scores = [
         benchmark.evaluate(task_id, f"so\n#### {WRONG[fault](problem.gold)}").score
         for task_id, problem in zip(benchmark.get_task_ids(), gsm8k_test, strict=True)

@@ -126,9 +126,7 @@ def test_a_part_that_is_no_text_is_not_the_reply(kind: str) -> None:
         ({"format_credit": "much"}, InputError, "'much'"),
     ],
 )
-def test_a_grader_that_cannot_be_is_refused_when_it_is_made(
-    options: dict[str, Any], error: type[Exception], said: str
-) -> None:
+def test_bad_graders_are_told(options: dict[str, Any], error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         Grader(**options)
 

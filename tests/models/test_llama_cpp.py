@@ -202,9 +202,7 @@ def test_the_template_of_a_local_model_is_told(thinking: bool | None) -> None:
     assert tokenizer.told == {"tokenize": False, "add_generation_prompt": True, **given}
 
 
-def test_llama_cpp_renders_with_the_switch(
-    shipped_gguf: Path, tmp_path: Path, gradeschool: Command
-) -> None:
+def test_llama_cpp_has_the_switch(shipped_gguf: Path, tmp_path: Path, gradeschool: Command) -> None:
     skip_without(SERVER_NEEDS, "a model run by llama.cpp")
     file, text = tmp_path / "switch.gguf", tmp_path / "template.jinja"
     text.write_text(SWITCHED)

@@ -279,10 +279,8 @@ def last(completion, gold):
 """
 
 
-def test_an_own_prompt_and_scorer_from_show_to_compare(
-    gradeschool: Command, thoughts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(thoughts.parent)
+def test_own_prompt_and_scorer_from_show_to_compare(gradeschool: Command, thoughts: Path) -> None:
+    gradeschool.monkeypatch.chdir(thoughts.parent)
     Path("mine.py").write_text(OWN_SCORER)
     Path("mine.toml").write_text('base = "zero-shot/chat"\nscorers = ["mine.py:last"]\n')
     shown = gradeschool("protocols", "show", "mine.toml", "-d", "sample")

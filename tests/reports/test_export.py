@@ -60,9 +60,7 @@ def changed_rows(run: Path, number: int, **fields: object) -> list[dict[str, Any
 
 
 @every_format
-def test_a_run_folder_comes_back_with_its_scores(
-    gradeschool: Command, run: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_run_keeps_its_scores(gradeschool: Command, run: Path, tmp_path: Path, name: str) -> None:
     written = export(gradeschool, run, name, tmp_path)
     assert scores(gradeschool, samples_of[name](written)) == scores(gradeschool, run)
     contents = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -124,11 +122,9 @@ def test_hostile_names_stay_in_the_target(gradeschool: Command, tmp_path: Path, 
 
 
 @pytest.mark.slow
-def test_no_secret_address_or_folder_leaves(
-    gradeschool: Command, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_secret_address_or_path_leaves(gradeschool: Command, run: Path, tmp_path: Path) -> None:
     for name in ("OPENAI_API_KEY", "HF_TOKEN"):
-        monkeypatch.setenv(name, CANARY)
+        gradeschool.monkeypatch.setenv(name, CANARY)
     file = run / "run.json"
     fields = json.loads(file.read_text())
     fields["model"] = f"tiny at http://user:{CANARY}@inner.example/v1"
@@ -158,9 +154,7 @@ def _contents(path: Path) -> str:
     return path.read_text() if path.is_file() else ""
 
 
-def test_what_cannot_be_exported_is_one_sentence(
-    gradeschool: Command, answers: Path, tmp_path: Path
-) -> None:
+def test_bad_exports_are_one_sentence(gradeschool: Command, answers: Path, tmp_path: Path) -> None:
     out = tmp_path / "o.eval"
     several = jsonl(tmp_path / "several.jsonl",
                     [{"index": 0, "run": name, "completion": "#### 600"} for name in "ab"]

@@ -93,10 +93,8 @@ def test_a_refusal_is_one_sentence_and_the_export_stays(
 
 
 @pytest.mark.parametrize("repo", ["only-a-name", "https://host/a/b"])
-def test_a_bad_repository_name_is_refused_first(
-    gradeschool: Command, monkeypatch: pytest.MonkeyPatch, repo: str
-) -> None:
-    monkeypatch.setenv("HF_TOKEN", TOKEN)
+def test_a_bad_repository_name_is_refused_first(gradeschool: Command, repo: str) -> None:
+    gradeschool.monkeypatch.setenv("HF_TOKEN", TOKEN)
     said = gradeschool.refused("export", RUN, "--to", "inspect", "-o", "a.eval", "--push", repo)
     assert f"{repo!r} is not a repository name; give --push OWNER/NAME" in said
     assert not Path("a.eval").exists()

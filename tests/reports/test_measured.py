@@ -71,9 +71,7 @@ def test_problems_of_the_file_itself(gradeschool: Command, tmp_path: Path, verb:
         }
 
 
-def test_the_page_says_what_was_measured(
-    gradeschool: Command, changed_run: Path, tmp_path: Path
-) -> None:
+def test_a_page_says_the_settings(gradeschool: Command, changed_run: Path, tmp_path: Path) -> None:
     page = report(gradeschool, tmp_path / "page.html", changed_run)
     title = "recorded-handwritten/chat on 48 problems written for this package, shipped with it"
     assert f"<h1>{title}</h1>" in page
@@ -98,9 +96,7 @@ def test_the_page_has_each_prompt(gradeschool: Command, changed_run: Path, tmp_p
         assert messages[0][0] == "system"
 
 
-def test_a_prompt_that_no_key_proves_is_left_out(
-    gradeschool: Command, changed_run: Path, tmp_path: Path
-) -> None:
+def test_no_unproven_prompt_shows(gradeschool: Command, changed_run: Path, tmp_path: Path) -> None:
     manifest = changed_run / "run.json"
     manifest.write_text(manifest.read_text().replace('"max_tokens": 60', '"max_tokens": 61'))
     data = blocks(report(gradeschool, tmp_path / "page.html", changed_run))

@@ -138,9 +138,7 @@ def test_a_template_shows_the_printable_text(value: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ["html", "md"])
-def test_an_incomplete_or_changed_run_says_so(
-    gradeschool: Command, run: Path, tmp_path: Path, ending: str
-) -> None:
+def test_partial_runs_say_so(gradeschool: Command, run: Path, tmp_path: Path, ending: str) -> None:
     stored = run / "completions.jsonl"
     rows = stored.read_bytes().splitlines(keepends=True)[:-1]
     rows[0] = rows[0].replace(b'"completion": "', b'"completion": "Or: ')

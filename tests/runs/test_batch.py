@@ -163,7 +163,7 @@ def files(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_a_run_is_submitted_waited_for_and_scored(
+def test_a_run_is_submitted_and_scored(
     gradeschool: Command, problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batch, "MOST_LINES", 12)

@@ -135,14 +135,12 @@ def test_a_link_or_pipe_in_a_run_folder_is_not_followed(
             assert precious.read_bytes()
 
 
-def test_list_survives_a_damaged_and_a_vanishing_run(
-    gradeschool: Command, run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_list_survives_a_damaged_and_a_vanishing_run(gradeschool: Command, run: Path) -> None:
     (run.parent / "damaged").mkdir()
     (run.parent / "damaged" / "run.json").write_text("{")
     (run.parent / "outside").symlink_to("/", target_is_directory=True)
     gone = run.parent / "gone"
-    monkeypatch.setattr(commands, "find_runs", lambda place: [*find_runs(place), gone])
+    gradeschool.monkeypatch.setattr(commands, "find_runs", lambda place: [*find_runs(place), gone])
     result = gradeschool("runs", "list", run.parent)
     assert result.status == 2
     assert "damaged" in result.err and "gone" in result.err

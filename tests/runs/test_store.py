@@ -103,9 +103,7 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
     assert subprocess.run(command).returncode == 0
 
 
-def test_a_file_system_without_locks_is_not_another_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lack_of_locks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def flock(file: int, operation: int) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 

@@ -74,9 +74,7 @@ def test_the_pairs_and_the_flips(gradeschool: Command, write: Write, dataset: Pa
     assert "worse on: 39" in shown.out
 
 
-def test_unequal_numbers_of_samples_have_one_accuracy(
-    gradeschool: Command, dataset: Path, tmp_path: Path
-) -> None:
+def test_uneven_samples_have_one_mean(gradeschool: Command, dataset: Path, tmp_path: Path) -> None:
     """`score`, `compare`, `runs curve`: the mean over problems, inside its interval."""
     paths = []
     for name, right in (("a", 1), ("b", 3)):

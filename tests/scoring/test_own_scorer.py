@@ -38,11 +38,9 @@ FAILED = {"hang", "raise", "nan", "float"}
 
 
 @pytest.mark.slow
-def test_a_scorer_that_misbehaves_harms_no_other_row(
-    gradeschool: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gradeschool.user_function.WALL_SECONDS", 1)
+def test_a_scorer_that_misbehaves_harms_no_other_row(gradeschool: Command, tmp_path: Path) -> None:
+    gradeschool.monkeypatch.chdir(tmp_path)
+    gradeschool.monkeypatch.setattr("gradeschool.user_function.WALL_SECONDS", 1)
     Path("mine.py").write_text(MODULE)
     rows = [
         {"question": f"{kind}: what is 5 + {row}?", "completion": f"{kind}: it is {5 + row}",

@@ -326,9 +326,7 @@ def test_a_table_has_every_verdict(
 
 
 @pytest.mark.parametrize(("ending", "run"), [("jsonl", "\ud800\n"), ("parquet", "\\ud800\n")])
-def test_names_without_unicode_are_written(
-    gradeschool: Command, tmp_path: Path, ending: str, run: str
-) -> None:
+def test_odd_names_are_written(gradeschool: Command, tmp_path: Path, ending: str, run: str) -> None:
     rows = [{"index": n, "completion": f"#### {n}", "run": "\ud800\n"} for n in range(9)]
     path, table = jsonl(tmp_path / "a.jsonl", rows), tmp_path / f"t.{ending}"
     gradeschool.done("score", path, "-d", "sample", "-o", table)
@@ -344,9 +342,7 @@ def test_names_without_unicode_are_written(
         ("there.jsonl", "exists; remove it, or give another -o"),
     ],
 )
-def test_a_table_that_cannot_be_written(
-    gradeschool: Command, tmp_path: Path, name: str, message: str
-) -> None:
+def test_bad_tables_are_told(gradeschool: Command, tmp_path: Path, name: str, message: str) -> None:
     path = jsonl(tmp_path / "a.jsonl", [{"index": 0, "completion": "#### 1"}])
     (tmp_path / "there.jsonl").write_text("mine")
     assert message in gradeschool.refused("score", path, "-d", "sample", "-o", tmp_path / name)

@@ -202,10 +202,8 @@ VERBS = [("score",), ("compare", "--at-least", "0"), ("report", "-o", "report.md
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_an_unfinished_run_is_said_once(
-    gradeschool: Command, run: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(run.parent)
+def test_unfinished_runs_are_told(gradeschool: Command, run: Path, verb: tuple[str, ...]) -> None:
+    gradeschool.monkeypatch.chdir(run.parent)
     said = "'run': 6 of 20 samples are missing; repeat the run's command to request them\n"
     for name in ("run", "run/completions.jsonl"):
         result = gradeschool(verb[0], name, *verb[1:])
@@ -215,10 +213,8 @@ def test_an_unfinished_run_is_said_once(
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_rows_that_were_changed_are_counted_in_a_warning(
-    gradeschool: Command, run: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(run.parent)
+def test_changed_rows_are_warned_of(gradeschool: Command, run: Path, verb: tuple[str, ...]) -> None:
+    gradeschool.monkeypatch.chdir(run.parent)
     stored = run / "completions.jsonl"
     lines = stored.read_bytes().splitlines(keepends=True)
     changed = [line.replace(b'"completion": "', b'"completion": "#### 5 ') for line in lines[:3]]
@@ -243,9 +239,7 @@ def test_a_run_folder_is_read_in_the_order_of_the_dataset(run: Path) -> None:
     assert [problem.id for problem in loaded.problems() if problem] == ids[::-1]
 
 
-def test_samples_of_a_run_folder_come_by_their_numbers(
-    gradeschool: Command, problems: Path, tmp_path: Path
-) -> None:
+def test_samples_are_read_by_number(gradeschool: Command, problems: Path, tmp_path: Path) -> None:
     """A vote breaks ties by their order, which must not be that of their arrival."""
     rows = [
         {"index": n, "sample": k, "completion": f"#### {k}"} for n in range(2) for k in range(3)
