@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradeschool import majority_vote, normalize, parse_gsm8k_answer
+from gradeschool import normalize, parse_gsm8k_answer
 from gradeschool.answers.parse import read_answer
 from gradeschool.answers.search import mentions_answer
 
@@ -145,12 +145,6 @@ def test_a_reading_says_where_and_how_it_was_found(text: str, piece: str, how: s
     reading = read_answer(text)
     assert reading is not None
     assert (text[reading.start : reading.end], reading.how) == (piece, how)
-
-
-def test_majority_vote_returns_the_most_frequent_answer() -> None:
-    assert majority_vote(["18", "20", "18"]) == "18"
-    assert majority_vote(["20", "18", "18", "20"]) == "20"  # a tie: the first seen
-    assert majority_vote(("7",)) == "7"
 
 
 @pytest.mark.parametrize("text", ["The ANSWER is 4", "an\u017fwer: 4"])

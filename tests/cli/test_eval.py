@@ -113,9 +113,10 @@ def test_a_setting_that_the_server_refuses_ends_in_a_warning(
             return None
         return status(400, "Unsupported value: 'temperature' does not support 0 with this model.")
 
-    arguments = ("-d", "sample", "-n", "5", "-o", tmp_path / "run")
+    arguments = ("-d", "sample", "-n", 5, "-o", tmp_path / "run", "--connections", 1)
     with fault_server(refuses) as server:
         ended = gradeschool("eval", "-m", f"{server.url}/m", *arguments)
+        assert len(server.requests) == 6  # what was refused once is not sent again
         caplog.clear()
         evaluate(f"{server.url}/m", dataset="sample", limit=5)
     warning = "the server refuses temperature: 5 of 5 answers were drawn"

@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,17 @@ from gradeschool import Problem
 from gradeschool.calculator import evaluate, format_result
 from gradeschool.completion import Decoding, Finish, Message, Prompt
 from gradeschool.datasets.fresh import fresh_problems
-from gradeschool.errors import InputError, ModelError, TransientError
+from gradeschool.errors import InputError, TransientError
 from gradeschool.models import endpoint
 from gradeschool.models.base import Reply, Request, choose_model
 from gradeschool.models.endpoint import Endpoint, Response, close_annotation
-from tests.support.fault_server import changed, fault_server
+from tests.support.fault_server import (
+    Behaviour,
+    ReceivedRequest,
+    changed,
+    fault_server,
+    status,
+)
 from tests.support.model_requests import answers, requests
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
@@ -45,66 +51,33 @@ class Starting(Endpoint):
         return Response(200, {}, b'{"data": [{"id": "ready"}]}', connection)
 
 
-class Refusing(Endpoint):
-    """Refuses some requests with a message, by default the first, and answers the others."""
-
-    def __init__(
-        self, message: str, refuses: Callable[[dict[str, Any]], bool] | None = None
-    ) -> None:
-        super().__init__("http://127.0.0.1:1/v1", "m", "")
-        self.message = message
-        self.bodies: list[dict[str, Any]] = []
-        self.refuses = refuses or (lambda _: len(self.bodies) == 1)
-
-    async def _send(self, *call: Any) -> Response:
-        self.bodies.append(json.loads(call[2]))
-        connection = ResponseHandler(asyncio.get_running_loop())
-        if self.refuses(self.bodies[-1]):
-            refusal = {"error": {"message": self.message, "type": "invalid_request_error"}}
-            return Response(400, {}, json.dumps(refusal).encode(), connection)
-        choice = {"index": 0, "text": "1", "message": {"content": "1"}, "finish_reason": "stop"}
-        return Response(200, {}, json.dumps({"choices": [choice]}).encode(), connection)
-
-
 CHAT = Prompt(messages=(Message("user", "Q?"),))
 OPENAI = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
 
 
+def refused(message: str, field: str, decoding: Decoding) -> tuple[Any, list[Mapping[str, Any]]]:
+    """The reply of a server that refuses a field, and the bodies that it got."""
+
+    def choose(received: ReceivedRequest) -> Behaviour | None:
+        return status(400, message) if field in received.body else None
+
+    with fault_server(choose) as server:
+        [reply] = answers(Endpoint(server.url, "m", ""), [Request(PROBLEM, CHAT, decoding, "k", 0)])
+    return reply, [received.body for received in server.requests]
+
+
 def test_a_token_limit_is_renamed_for_a_chat_that_asks_for_it() -> None:
-    model = Refusing(OPENAI)
-    answered(model, Request(PROBLEM, CHAT, Decoding(max_tokens=256), "k", 0))
-    assert ["max_tokens" in body for body in model.bodies] == [True, False]
-    assert "max_completion_tokens" in model.bodies[1]
-
-
-def answered(model: Endpoint, *requests: Request) -> list[Reply | ModelError]:
-    """Ask one request after another; an error stands in place of its reply."""
-
-    async def scenario() -> list[Reply | ModelError]:
-        replies: list[Reply | ModelError] = []
-        async with model:
-            for each in requests:
-                try:
-                    replies.append(await model.complete(each))
-                except ModelError as error:
-                    replies.append(error)
-        return replies
-
-    return asyncio.run(scenario())
+    _, bodies = refused(OPENAI, "max_tokens", Decoding(max_tokens=256))
+    assert ["max_tokens" in body for body in bodies] == [True, False]
+    assert "max_completion_tokens" in bodies[1]
 
 
 def test_settings_that_a_model_does_not_have_are_left_out_and_named() -> None:
+    message = "Unsupported parameters: 'temperature', 'stop' are not supported with this model."
     decoding = Decoding(temperature=0.0, stop=("Question:",), max_tokens=9)
-    model = Refusing(
-        "Unsupported parameters: 'temperature', 'stop' are not supported with this model.",
-        lambda body: "temperature" in body,
-    )
-    replies = answered(model, *[Request(PROBLEM, CHAT, decoding, str(n), n) for n in range(2)])
-    assert len(model.bodies) == 3
-    assert [{"temperature", "stop"} & body.keys() for body in model.bodies[1:]] == [set(), set()]
-    for reply in replies:
-        assert isinstance(reply, Reply)
-        assert reply.deviations == ("stop refused", "temperature refused")
+    reply, bodies = refused(message, "temperature", decoding)
+    assert [{"temperature", "stop"} & body.keys() for body in bodies[1:]] == [set()]
+    assert reply.deviations == ("stop refused", "temperature refused")
 
 
 @pytest.mark.parametrize(

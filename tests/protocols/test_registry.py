@@ -1,7 +1,8 @@
-"""Names of protocols, scorers and votes; cards; golden cases; the flags that OpenAI published."""
+"""Names of protocols, scorers and votes; cards; golden cases; scorers that call a library."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from gradeschool import judge
 from gradeschool.cli.protocols import (
     describe_protocol,
     describe_scorer,
@@ -20,8 +22,9 @@ from gradeschool.cli.protocols import (
     read_source,
 )
 from gradeschool.datasets.load import SOURCES
-from gradeschool.errors import UnknownNameError
+from gradeschool.errors import MissingExtraError, UnknownNameError
 from gradeschool.problem import Problem
+from gradeschool.protocols import registry
 from gradeschool.protocols.registry import (
     all_protocols,
     all_scorers,
@@ -33,9 +36,11 @@ from gradeschool.protocols.registry import (
     packages,
 )
 from gradeschool.scorer import Outcome
+from gradeschool.scoring.table import choose_scorers
 from tests.peers.golden import NAME, PACKAGES, REPOSITORY, golden_cases, package_folders
 from tests.peers.views import View, missing_extra, view
-from tests.support.command import run_script
+from tests.support.command import Command, run_script
+from tests.support.outcomes import judge_against, outcomes_of
 
 
 def test_a_name_is_the_same_object_however_it_is_found() -> None:
@@ -160,13 +165,6 @@ def test_where_the_examples_are(name: str, place: str | None, rows: int) -> None
     assert card["shots"]["drawn_for_each_problem"] is name.startswith("lm-eval")
 
 
-def test_every_package_has_quirks_links_and_versions() -> None:
-    sources = [read_source(package) for package in packages()]
-    assert sum(len(source.quirks) for source in sources) > 200
-    assert sum(bool(source.links) for source in sources) > 18
-    assert all(source.verified for source in sources)
-
-
 def test_chats_are_compared_by_turns() -> None:
     problems = [Problem("0", "How many?", "1", "#### 1")]
     names = ("zero-shot/chat", "verifiers/gsm8k@<=0.3.0")
@@ -240,3 +238,78 @@ def test_every_scorer_has_golden_cases() -> None:
             verdicts[name].append(verdict)
     assert [name for name, said in verdicts.items() if len(said) < LEAST] == []
     assert [name for name, said in verdicts.items() if not {True, False} <= set(said)] == []
+
+
+# Scorers that call Math-Verify or sympy in a child process
+
+
+LIBRARY = [scorer for scorer in all_scorers().values() if scorer.extra]
+NAMES = [scorer.name for scorer in LIBRARY if scorer.extra == "math-verify"]
+needs_library = pytest.mark.skipif(
+    bool(missing_extra(get_scorer("math-verify/default"))),
+    reason="Math-Verify is not installed: pip install 'gradeschool[math-verify]'",
+)
+
+
+@needs_library
+def test_many_at_once_have_the_verdicts_of_single_questions() -> None:
+    scorer, again = get_scorer("math-verify/default"), get_scorer("math-verify/boxed-gold")
+    pairs = [(f"\\boxed{{{number}}} or {number % 7}", "3") for number in range(300)]
+    single = [judge_against(scorer, *pair).outcome for pair in pairs]
+    assert outcomes_of(scorer, pairs) == single
+    assert outcomes_of(again, pairs[::-1]) == single[::-1]
+
+
+@needs_library
+@pytest.mark.parametrize("name", NAMES)
+def test_no_text_is_run_and_each_has_an_outcome(name: str, tmp_path: Path) -> None:
+    """`parse_expr` runs Python; only digits and operators may reach it."""
+    mark = tmp_path / "ran"
+    code = f"__import__('pathlib').Path({str(mark)!r}).touch()"
+    attacks = (code, f"The answer is {code}", f"\\boxed{{{code}}}", f"#### 1+{code}", f"x={code}")
+    strange = ("", "\0#### 18\0", "\ud800 #### 18 \udfff", "\u2028", "\\boxed{}", "\\boxed{,}")
+    for text in (*attacks, *strange):
+        verdict = judge(text, "18", scorer=name)
+        assert verdict.outcome in Outcome
+        if verdict.answer is not None and verdict.answer.span is not None:
+            start, end = verdict.answer.span
+            assert text[start:end] == verdict.answer.text
+    assert not mark.exists()
+
+
+def without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the optional library look uninstalled."""
+    monkeypatch.setattr(registry, "is_installed", lambda _: False)
+    registry.get_usable_scorer.cache_clear()
+
+
+def test_without_the_library_the_other_scorers_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch)
+    assert not [scorer for scorer in choose_scorers(["all"]) if scorer.extra]
+    for ask in (
+        lambda: choose_scorers(["trl/accuracy-reward"]),
+        lambda: judge("#### 18", 18, scorer="trl/accuracy-reward"),
+    ):
+        with pytest.raises(MissingExtraError, match=r"pip install 'gradeschool\[math-verify\]'"):
+            ask()
+    assert judge("#### 18", 18, scorer="openai/2021").correct
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """One completion."""
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps({"index": 0, "completion": "#### 600"}) + "\n", "utf-8")
+    return path
+
+
+def test_score_says_what_is_left_out(gradeschool: Command, file: Path) -> None:
+    without(gradeschool.monkeypatch)
+    score = ("score", file, "-d", "sample", "--json")
+    everything = gradeschool.done(*score, "--scorer", "all")
+    assert everything.err.count("not installed") == 1
+    assert f"{len(LIBRARY)} scorers that call a library are not installed" in everything.err
+    assert "pip install 'gradeschool[inspect-ai,math-verify]'" in everything.err
+    assert "not installed" not in gradeschool(*score).err
+    said = gradeschool.refused(*score, "--scorer", "evalscope/gsm8k")
+    assert "'evalscope/gsm8k' needs an extra: pip install" in said

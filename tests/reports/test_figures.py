@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 
-from gradeschool.errors import InputError
 from gradeschool.reports.figures import (
     Dot,
     Panel,
     draw_accuracies,
     draw_curves,
-    save_figure,
     tick_label,
 )
 from gradeschool.scoring.score import ScorerResult
@@ -67,12 +65,6 @@ def test_figures_of_a_run_show_their_numbers() -> None:
 )
 def test_ticks_are_plain_numbers(x: float, label: str) -> None:
     assert tick_label(x) == label
-
-
-def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot write"):
-        save_figure(lambda canvas: None, tmp_path / "no/x.png", 1, 1)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow

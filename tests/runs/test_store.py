@@ -36,21 +36,6 @@ def test_every_completion_comes_back(text: str, reasoning: str, error: str, samp
     assert is_changed({**fields, "completion": f"{text}!"})
 
 
-def test_an_incomplete_last_row_is_cut_off_and_said(tmp_path: Path) -> None:
-    stored(tmp_path, completion(1), completion(2))
-    path = tmp_path / "completions.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-7])
-    with open_store(tmp_path) as store:
-        assert set(store.completions) == {"key-1"}
-        assert store.damaged == "1 row is damaged (row 2); missing samples are requested again"
-        store.append(completion(2), "Q?")
-    assert path.read_bytes() == whole
-    path.write_bytes(whole[:-1])  # only the end of the line is missing
-    stored(tmp_path, completion(3))
-    assert path.read_bytes().startswith(whole)
-
-
 def test_a_changed_row_is_left_out_and_stays(tmp_path: Path) -> None:
     stored(tmp_path, completion(1), completion(2))
     path = tmp_path / "completions.jsonl"

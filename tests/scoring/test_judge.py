@@ -10,7 +10,7 @@ import pytest
 from gradeschool import Problem, judge
 from gradeschool.errors import InputError
 from gradeschool.scorer import Answer, Outcome, Verdict
-from tests.support.scorers import by_number, by_solution, in_words, last_word, of_trl
+from tests.support.scorers import in_words, last_word
 
 ROW = {"question": "How many minutes does she need?", "answer": "2*60=120\n#### 120"}
 HOURS = "She needs 2 hours (120 minutes)."
@@ -88,12 +88,6 @@ def test_a_verdict_in_words_is_no_answer() -> None:
     verdict = judge("it is 18", "18", in_words)
     assert verdict.outcome is Outcome.ERROR
     assert "returned 'correct', no number and no part of the text" in verdict.reason
-
-
-@pytest.mark.parametrize("scorer", [by_solution, by_number, of_trl])
-def test_a_function_is_called_as_the_audit_calls_it(scorer: Any) -> None:
-    assert judge("#### 7", "7", scorer).correct
-    assert judge("#### 7", "8", scorer).outcome is Outcome.WRONG
 
 
 def test_judge_takes_one_scorer() -> None:
