@@ -12,7 +12,7 @@ from typing import Any
 from gradeschool.errors import InputError, StoreError
 from gradeschool.masking import masked_bytes
 
-PREFIX = ".tmp-"
+PART_PREFIX = ".tmp-"
 LOCK_FILE = "run.lock"
 LONGEST_NAME = 80  # characters of the name that are kept: a file system allows 255 bytes
 
@@ -46,7 +46,7 @@ def replacing(target: Path) -> Iterator[Path]:
     """
     if target.exists() and not (target.is_file() or target.is_dir()):
         raise OSError(errno.EINVAL, "it is no regular file")
-    part = target.with_name(f"{PREFIX}{os.getpid()}-{target.name[-LONGEST_NAME:]}")
+    part = target.with_name(f"{PART_PREFIX}{os.getpid()}-{target.name[-LONGEST_NAME:]}")
     part.unlink(missing_ok=True)  # do not write through whatever is there, a link for instance
     try:
         yield part

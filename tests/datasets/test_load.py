@@ -15,7 +15,7 @@ import pytest
 from gradeschool import Problem, load_dataset, load_gsm8k
 from gradeschool.datasets import load
 from gradeschool.datasets.load import (
-    ALIASES,
+    DATASET_ALIASES,
     SOURCES,
     DatasetSource,
     _choose_tables,
@@ -63,7 +63,7 @@ def test_every_source_on_this_machine_loads_with_its_rows_and_digest(data: Path)
 
 
 def test_an_alias_is_another_name_of_the_same_dataset(data: Path) -> None:
-    for alias, name in ALIASES.items():
+    for alias, name in DATASET_ALIASES.items():
         assert load.source_named(alias) is SOURCES[name]
         if load.is_here(alias):
             assert load_dataset(alias) is load_dataset(name)

@@ -20,7 +20,7 @@ from gradeschool.reports.progress import ProgressDisplay
 from gradeschool.scoring.candidates import count_labels, describe_labels, read_candidates
 from gradeschool.scoring.sources import check_sources
 from gradeschool.verifier.base_model import (
-    PREFIX,
+    NEW_PREFIX,
     identify_model,
     needs_training_packages,
     write_gguf,
@@ -147,7 +147,7 @@ def finetune_command(**options: Any) -> None:
     needs_training_packages()
     from gradeschool.verifier.train import Finetuning, finetune
 
-    usual = NEW_MODEL if options["model"].startswith(PREFIX) else {"epochs": 2.0}
+    usual = NEW_MODEL if options["model"].startswith(NEW_PREFIX) else {"epochs": 2.0}
     given = {name: value for name, value in options.items() if value is not None}
     _train(finetune, Finetuning, {**options, **usual, **given})
 

@@ -96,7 +96,7 @@ SOURCES = {
     fields["name"]: DatasetSource(**{**fields, "columns": ProblemColumns(**fields["columns"])})
     for fields in ({"columns": {}, **json.loads(line)} for line in _LINES)
 }
-ALIASES = {alias: source.name for source in SOURCES.values() for alias in source.aliases}
+DATASET_ALIASES = {alias: source.name for source in SOURCES.values() for alias in source.aliases}
 
 
 # Files
@@ -394,8 +394,8 @@ def load_dataset(name: str) -> Dataset:
     the result has the commit of the hub. Raises UnknownNameError, DataError, MissingExtraError, and
     InputError with the number of a row that cannot be used.
     """
-    if name in SOURCES or name in ALIASES:
-        return _load_source(ALIASES.get(name, name))
+    if name in SOURCES or name in DATASET_ALIASES:
+        return _load_source(DATASET_ALIASES.get(name, name))
     if name == FRESH or name.startswith(f"{FRESH}:"):
         from gradeschool.datasets.fresh import load_fresh
 
@@ -409,7 +409,7 @@ def load_dataset(name: str) -> Dataset:
     path = Path(place)
     if path.suffix in TABLES or "/" in place or (place and path.exists()):
         return _load_files(name, [path], columns)
-    raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES, "fresh:SEED"])
+    raise UnknownNameError("dataset", name, [*SOURCES, *DATASET_ALIASES, "fresh:SEED"])
 
 
 def split_columns(name: str) -> tuple[str, dict[str, str]]:
@@ -425,7 +425,7 @@ def is_here(name: str) -> bool:
     if name.startswith("hf:"):
         return False
     place = name.partition("#")[0]
-    source = SOURCES.get(ALIASES.get(name, name))
+    source = SOURCES.get(DATASET_ALIASES.get(name, name))
     if place.startswith(ADDRESSES):
         source = source_at(place)
     return source is None or find_file(source) is not None
@@ -451,9 +451,9 @@ def several_golds(problems: Iterable[Problem]) -> str:
 def source_named(name: str) -> DatasetSource:
     """Return the named source; raises UnknownNameError."""
     try:
-        return SOURCES[ALIASES.get(name, name)]
+        return SOURCES[DATASET_ALIASES.get(name, name)]
     except KeyError:
-        raise UnknownNameError("dataset", name, [*SOURCES, *ALIASES]) from None
+        raise UnknownNameError("dataset", name, [*SOURCES, *DATASET_ALIASES]) from None
 
 
 @lru_cache(8)

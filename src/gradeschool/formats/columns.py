@@ -46,7 +46,7 @@ WEAK_GOLDS = ROLES["gold"][-4:]  # as often of a text
 GOLD_WORDS = {*WORDS["gold_words"]}
 BESIDE_GOLD = GOLD_WORDS.union(WORDS["beside_gold"])
 ABOUT_PROBLEM = {*WORDS["about_problem"]}
-ALIASES = {"completion": "response", "text": "response", "answer": "gold", "index": "id",
+COLUMN_ALIASES = {"completion": "response", "text": "response", "answer": "gold", "index": "id",
            "model": "run"}  # fmt: skip
 BARE = re.compile(r"\s*[-+$]?[\d.,/]+%?\.?\s*\Z")  # a number and nothing else
 STEP = re.compile(r"\s*(?:#+ *|\**)?(?:step\s*)?\d+\s*[:.)]\D", re.I)  # "Step 1: ", "2. "
@@ -224,7 +224,7 @@ def parse_columns(
     columns = {}
     for part in text.split(","):
         word, _, name = (word.strip() for word in part.partition("="))
-        role = ALIASES.get(word, word)
+        role = COLUMN_ALIASES.get(word, word)
         if not name:
             raise InputError(
                 f"{where} {clip(part)!r} is not ROLE=COLUMN, such as {roles[0]}=Output"

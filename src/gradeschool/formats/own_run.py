@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from gradeschool.atomic import (
-    PREFIX,
+    PART_PREFIX,
     append_lines,
     locked_file,
     open_regular,
@@ -317,7 +317,7 @@ def open_store(folder: Path) -> Iterator[RunStore]:
     with locked_file(folder / COMPLETIONS_FILE, os.O_RDWR | os.O_APPEND) as file:
         store = RunStore(folder, file)
         with writing_output(store.path, "; give another folder with -o"):
-            for part in folder.glob(f"{PREFIX}*"):  # of a process that died
+            for part in folder.glob(f"{PART_PREFIX}*"):  # of a process that died
                 part.unlink()
             damaged, size, row = [], os.fstat(file).st_size, None
             for number, row in enumerate(read_completions(store.path), start=1):

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from gradeschool import __version__
 from gradeschool.atomic import check_output, replacing, writing_output
-from gradeschool.datasets.load import ALIASES, OWN_PROBLEMS, SOURCES, load_dataset
+from gradeschool.datasets.load import DATASET_ALIASES, OWN_PROBLEMS, SOURCES, load_dataset
 from gradeschool.errors import InputError, TransientError, require_packages
 from gradeschool.formats.foreign import PROVIDER
 from gradeschool.formats.own_run import completions_file, planned_samples, slug
@@ -109,7 +109,7 @@ class ExportedRun:
                 date = datetime.fromisoformat(str(run.manifest.get(field)))
                 dates[field] = date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
         self.begun, self.ended = dates["created"], max(dates.values())
-        named = ALIASES.get(run.dataset, run.dataset)
+        named = DATASET_ALIASES.get(run.dataset, run.dataset)
         self.dataset = named if named in SOURCES else Path(run.dataset).name
         self.protocol = str(protocol.get("name") or "")
         self.task = self.protocol or self.dataset
@@ -127,14 +127,14 @@ class ExportedRun:
 
 
 def export_run(run: ExportedRun, form: str, output: Path, force: bool) -> tuple[list[Path], int]:
-    """Write the files of a form (`FORMS`), all or none; return their paths and size in bytes.
+    """Write the files of a form (`EXPORT_FORMS`), all or none; return their paths and bytes.
 
     Raises InputError for a run without completions, and for a file that exists unless `force`.
     """
     if not run.answered:
         number = count(len(run.samples), "sample has", "samples have")
         raise InputError(f"{run.model!r} has nothing to export: its {number} no completion")
-    files, size = {output / name: write for name, write in FORMS[form](run).items()}, 0
+    files, size = {output / name: write for name, write in EXPORT_FORMS[form](run).items()}, 0
     for path in files:
         check_output(path, force=force)
     with writing_output(output), ExitStack() as stack:
@@ -510,7 +510,7 @@ def parquet_files(run: ExportedRun) -> Files:
     return {"": write}
 
 
-FORMS: dict[str, Callable[[ExportedRun], Files]] = {
+EXPORT_FORMS: dict[str, Callable[[ExportedRun], Files]] = {
     "lm-eval": lm_eval_files, "inspect": inspect_files, "parquet": parquet_files,
 }  # fmt: skip
 

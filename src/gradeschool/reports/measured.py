@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradeschool.completion import Decoding
-from gradeschool.datasets.load import ALIASES, FRESH, OWN_PROBLEMS, SOURCES
+from gradeschool.datasets.load import DATASET_ALIASES, FRESH, OWN_PROBLEMS, SOURCES
 from gradeschool.formats.values import mapping
 from gradeschool.printable import count, percent
 from gradeschool.protocol import overrides, shown_change
@@ -81,7 +81,7 @@ def temperature_words(temperature: object) -> str:
 
 def dataset_title(name: str) -> str:
     """Return a dataset's title for a heading: "the test split of GSM8K (Cobbe et al. 2021)"."""
-    source = SOURCES.get(ALIASES.get(name, name))
+    source = SOURCES.get(DATASET_ALIASES.get(name, name))
     if source is not None:
         return source.summary
     if name == FRESH or name.startswith(f"{FRESH}:"):

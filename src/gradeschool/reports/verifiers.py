@@ -34,7 +34,7 @@ TOP_VOTERS = (3,)
 VOTER_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100)  # of figure 7b
 LEAST_COMPLETIONS = 8  # of a curve over voters
 # What the report compares with the majority vote; the learning curve shows the first three.
-SHOWN = (rank.BEST, "weighted", "odds", rank.SHARE, f"{rank.TOP} 3", rank.LOGPROB)
+METHODS_SHOWN = (rank.BEST, "weighted", "odds", rank.SHARE, f"{rank.TOP} 3", rank.LOGPROB)
 
 
 def print_ranking(
@@ -167,7 +167,7 @@ def write_report(preset: Preset, folder: Path) -> Path:
     }  # fmt: skip
     shares = {name: mean_share(outcomes.values()) for name, outcomes in added.items()}
     titles = {name: rank.title_of(name) for name in added}
-    shown = [name for name in SHOWN if name in added]
+    shown = [name for name in METHODS_SHOWN if name in added]
     best = max(shown, key=shares.__getitem__)
     controls = {
         words: rank.paired_difference(outcomes, by_seed[best][0])

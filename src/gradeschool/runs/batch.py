@@ -16,7 +16,7 @@ from typing import Any
 
 import aiohttp
 
-from gradeschool.atomic import PREFIX, write_file, write_json
+from gradeschool.atomic import PART_PREFIX, write_file, write_json
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.formats.own_run import BATCH_FILES, read_json
 from gradeschool.formats.tables import parse_line
@@ -157,7 +157,7 @@ class BatchRun:
             words = "; ".join(str(mapping(entry).get("message", "")) for entry in errors)[:300]
             words = f"batch {id} was refused: {words or 'no reason is given'}"
             raise FatalModelError("batch failed", words)
-        target, seen = self.session.store.folder / f"{PREFIX}{tag}", Counter[str]()
+        target, seen = self.session.store.folder / f"{PART_PREFIX}{tag}", Counter[str]()
         for file in (batch.get("output_file_id"), batch.get("error_file_id")):
             if isinstance(file, str):
                 await with_retries(partial(download, file), WAITS)

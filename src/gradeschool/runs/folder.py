@@ -20,7 +20,7 @@ from gradeschool.runs.job import SCHEMA, RunPlan, differing, facts_of, recorded_
 from gradeschool.scorer import clip
 from gradeschool.scoring.table import ScorerSet, choose_scorers
 
-SHOWN = 5
+MOST_LISTED = 5
 REWRITE = "the command of the run writes it again"
 
 
@@ -185,5 +185,5 @@ def _check_results(
 
 
 def _some(values: Sequence[Any]) -> str:
-    more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
-    return ", ".join(map(str, values[:SHOWN])) + more
+    more = f" and {len(values) - MOST_LISTED} more" if len(values) > MOST_LISTED else ""
+    return ", ".join(map(str, values[:MOST_LISTED])) + more

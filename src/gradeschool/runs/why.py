@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from gradeschool.answers.failures import Failure, is_right
 from gradeschool.answers.regions import is_truncated
 from gradeschool.completion import IN_THINKING, Finish, cut_at, empty_cause
-from gradeschool.datasets.load import ALIASES
+from gradeschool.datasets.load import DATASET_ALIASES
 from gradeschool.errors import InputError
 from gradeschool.formats import foreign, own_run
 from gradeschool.formats.tables import read_rows, read_whole
@@ -205,7 +205,7 @@ def explain_gap(
     for holds, name, evidence, command in (
         (answering, "another model", f"the server says that another model answered: {answering}",
          "check the model's name"),
-        (usual and dataset and dataset != ALIASES.get(usual, usual), "other problems",
+        (usual and dataset and dataset != DATASET_ALIASES.get(usual, usual), "other problems",
          f"the run is on {dataset}; a figure of {usual} is of others", f"evaluate with -d {usual}"),
         (changes, "changed settings", f"not the protocol's: {', '.join(changes)}",
          "evaluate without these options"),

@@ -46,7 +46,7 @@ PATTERN = re.compile(r"[*?\[]")
 PARTS = ("*.parquet", "*.arrow")  # the files of a folder that is one table
 OTHER_TABLES = (".jsonl", ".csv", ".tsv", ".xlsx", ".eval")  # not part of such a table
 OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
-SHOWN = 5  # messages of one kind
+MOST_MESSAGES = 5  # messages of one kind
 FORGIVEN = 3  # a run without any usable row is refused if it has more unusable ones than this
 UNUSABLE = "cannot be used"
 Warn = Callable[[str], None]
@@ -334,7 +334,7 @@ class Numbering:
     ) -> None:
         """Note what is said of a row, by default why it cannot be used."""
         self._counts[kind, run, numbered] += 1
-        if len(first := self._first[kind, run, numbered]) < SHOWN:
+        if len(first := self._first[kind, run, numbered]) < MOST_MESSAGES:
             first.append((row, f"row {row} of {self.source!r} {words}"))
 
     def number(
@@ -401,7 +401,7 @@ class Numbering:
         for kind in dict.fromkeys(kind for kind, *_ in self._counts):
             keys = [key for key in self._counts
                     if key[0] == kind and (key[2] or key[1] not in sampled)]  # fmt: skip
-            first = sorted(message for key in keys for message in self._first[key])[:SHOWN]
+            first = sorted(message for key in keys for message in self._first[key])[:MOST_MESSAGES]
             for _, message in first:
                 warn(message)
             if (more := sum(self._counts[key] for key in keys) - len(first)) > 0:

@@ -18,7 +18,7 @@ GGUF = ".gguf"
 ADAPTER = "adapter"  # the adapter's folder inside the trained model's folder
 ALPHA = 2  # peft's lora_alpha is ALPHA x rank, so that one learning rate suits every rank
 WEIGHTS = ("*.safetensors", "config.json", "tokenizer.json")
-PREFIX = "new:"
+NEW_PREFIX = "new:"
 PAD, EOS, VER = "<pad>", "<eos>", "<ver>"
 SPECIALS = (PAD, EOS, VER)  # with ids 0, 1, 2; <ver> is reserved for a verifier's head
 BYTES = 256
@@ -64,7 +64,7 @@ def identify_model(model: str) -> dict[str, str]:
 
     Raises InputError if there is no such folder, UnknownNameError for an unknown size.
     """
-    if model.startswith(PREFIX):
+    if model.startswith(NEW_PREFIX):
         return {"shape": repr(named_shape(model))}
     folder = Path(model)
     if folder.suffix == GGUF and folder.is_file():
@@ -202,7 +202,7 @@ def new_model(tokenizer: Any, shape: Shape, seed: int = 0) -> Any:
 
 def named_shape(size: str) -> Shape:
     """Return the shape of "new:SIZE"; raises UnknownNameError for an unknown size."""
-    name = size.removeprefix(PREFIX)
+    name = size.removeprefix(NEW_PREFIX)
     if name not in SHAPES:
         raise UnknownNameError("size of a new model", name, SHAPES)
     return SHAPES[name]

@@ -12,7 +12,7 @@ from gradeschool.problem import Problem
 from gradeschool.scoring.candidates import CandidateRun
 from gradeschool.verifier.process_labels import ReferenceSteps, label_steps
 
-TOGETHER = 1_000  # texts that are tokenised together
+TEXTS_AT_ONCE = 1_000  # texts that are tokenised together
 MOST_PAIRS = 8  # of a problem's right and wrong solutions, for the pairwise loss
 # The text of the language loss in joint training: reference solutions, or right samples.
 Language = Literal["reference", "right"]
@@ -53,8 +53,8 @@ def encode_pairs(tokenizer: Any, pairs: Sequence[QuestionSolution]) -> list[Solu
     more = {"add_special_tokens": False} if is_chat else {}  # the template has the first token
     different = list(dict.fromkeys(pairs))
     known: dict[QuestionSolution, SolutionTokens] = {}
-    for start in range(0, len(different), TOGETHER):
-        chunk = different[start : start + TOGETHER]
+    for start in range(0, len(different), TEXTS_AT_ONCE):
+        chunk = different[start : start + TEXTS_AT_ONCE]
         prompts = {pair.question: f"{pair.question}\n" for pair in chunk}
         for question in prompts if is_chat else ():
             prompts[question] = tokenizer.apply_chat_template(

@@ -36,7 +36,7 @@ from gradeschool.scoring.table import judge
 
 ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")
 NUMBER = re.compile(calculator.NUMBER)
-SHOWN = re.compile(rf"\$?({calculator.NUMBER})")
+SHOWN_NUMBER = re.compile(rf"\$?({calculator.NUMBER})")
 PRIME = 2**61 - 1  # formulas are compared modulo this prime, at pseudo-random values
 MOST_READINGS = 64  # maximum for an expression whose numbers may each have several meanings
 UNLIKE = "a quantity that the problem does not have"
@@ -208,7 +208,7 @@ def _judge(
             raise ValueError(f"{match[0]} has no result")
         if calculator.format_value(result) != match[2] and result != value:
             return Steps(), f"false arithmetic: {match[0]}"
-        shown = SHOWN.match(line, match.end())
+        shown = SHOWN_NUMBER.match(line, match.end())
         if shown and _value(shown[1]) != value:
             return Steps(), f"{match[0]} is copied as {shown[1]}"
         readings = _read(results, match[1])

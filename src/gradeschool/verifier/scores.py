@@ -127,7 +127,7 @@ class TokenReader:
 # exported verifier is one too, with its value at the end of each step. sequence: a step's score is
 # that of the text up to it. math-shepherd: peiyi9979/math-shepherd-mistral-7b-prm (model card):
 # after every step comes "ки", where the token "+" is compared with "-".
-FORMS = {
+REWARD_MODEL_FORMS = {
     "token": ("AutoModelForTokenClassification", "ForTokenClassification"),
     "sequence": ("AutoModelForSequenceClassification", "ForSequenceClassification"),
     "math-shepherd": ("AutoModelForCausalLM", None),
@@ -137,13 +137,13 @@ MARKS = {"token": ("\n",), "math-shepherd": SHEPHERD}  # what the tokenizer must
 
 
 class RewardModel:
-    """A reward model from a folder; form: one of FORMS.
+    """A reward model from a folder; form: one of REWARD_MODEL_FORMS.
 
     Raises InputError if the folder cannot be read in that form.
     """
 
     def __init__(self, folder: Path, form: str) -> None:
-        if form not in FORMS:
+        if form not in REWARD_MODEL_FORMS:
             raise InputError(f"--form {form} is for a reward model on a server; serve it by vLLM")
         from gradeschool.models import local
         from gradeschool.verifier import head
@@ -152,7 +152,7 @@ class RewardModel:
         self.form, self.name = form, f"{local.model_name(folder)} ({form})"
         self.tokenizer = local.load_tokenizer(folder)
         model, loading = local.from_folder(
-            FORMS[form][0], folder, quiet=True, output_loading_info=True,
+            REWARD_MODEL_FORMS[form][0], folder, quiet=True, output_loading_info=True,
             dtype="float32" if self._device == "cpu" else "bfloat16",
         )  # fmt: skip
         if absent := sorted(loading["missing_keys"]):  # they would be random
@@ -254,7 +254,7 @@ class RewardModel:
 
 # Models that are asked by requests: reward models on a server, and critics
 
-TOGETHER = 16  # requests to a server in flight
+REQUESTS_AT_ONCE = 16  # requests to a server in flight
 MOST_TOKENS = 2048  # of a critique
 MOST_ALTERNATIVES = 20  # tokens whose probabilities a server says
 QWEN_SEPARATOR = "<extra_0>"
@@ -294,7 +294,7 @@ class RewardServer(Endpoint):
         self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
     ) -> list[list[float]]:
         """Return the values that the server gives to each solution."""
-        turns = asyncio.Semaphore(TOGETHER)
+        turns = asyncio.Semaphore(REQUESTS_AT_ONCE)
 
         async def ask(question: str, steps: Sequence[str]) -> list[float]:
             async with turns:
@@ -488,7 +488,7 @@ def load_verifier(spec: str, form: str | None = None) -> TokenReader | StepReade
     if folder.is_dir() and not (folder / VERIFIER_FILE).is_file():
         needs_training_packages()
         names = (read_json(folder / "config.json") or {}).get("architectures") or ()
-        known = (form for form, (_, end) in FORMS.items() for name in names
+        known = (form for form, (_, end) in REWARD_MODEL_FORMS.items() for name in names
                  if end is not None and str(name).endswith(end))  # fmt: skip
         if form := form or next(known, None):
             return RewardModel(folder, form)

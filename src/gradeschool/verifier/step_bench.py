@@ -32,7 +32,7 @@ from gradeschool.verifier.scores import StepReader, TokenReader, load_verifier
 
 RESAMPLES = 2_000
 FOLDS = 2
-TOGETHER = 40  # solutions scored between two progress reports
+SOLUTIONS_AT_ONCE = 40  # solutions scored between two progress reports
 StepScores = Sequence[float]
 
 
@@ -267,8 +267,8 @@ def predict_by_all(
     for spec in verifiers:
         model = load_verifier(spec, form)
         scores: list[StepScores | None] = []
-        for start in range(0, len(rows), TOGETHER):
-            scores += score_steps(model, rows[start : start + TOGETHER])
+        for start in range(0, len(rows), SOLUTIONS_AT_ONCE):
+            scores += score_steps(model, rows[start : start + SOLUTIONS_AT_ONCE])
             tell(len(scores), len(rows))
         found.append(predict(model.name, rows, scores, threshold))
     return found + [critic_predictions(Path(run), rows) for run in critics]

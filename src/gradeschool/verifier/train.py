@@ -445,7 +445,7 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
     }
 
     def prepare() -> Prepared:
-        if settings.model.startswith(base_model.PREFIX):
+        if settings.model.startswith(base_model.NEW_PREFIX):
             texts = [f"{problem.question}\n{problem.solution}" for problem in problems]
             tokenizer = base_model.build_tokenizer(texts, settings.vocabulary)
             shape = base_model.named_shape(settings.model)
