@@ -47,7 +47,7 @@ GOLD_WORDS = {*WORDS["gold_words"]}
 BESIDE_GOLD = GOLD_WORDS.union(WORDS["beside_gold"])
 ABOUT_PROBLEM = {*WORDS["about_problem"]}
 COLUMN_ALIASES = {"completion": "response", "text": "response", "answer": "gold", "index": "id",
-           "model": "run"}  # fmt: skip
+                  "model": "run"}  # fmt: skip
 BARE = re.compile(r"\s*[-+$]?[\d.,/]+%?\.?\s*\Z")  # a number and nothing else
 STEP = re.compile(r"\s*(?:#+ *|\**)?(?:step\s*)?\d+\s*[:.)]\D", re.I)  # "Step 1: ", "2. "
 ANSWER = re.compile(r"answer|boxed|####", re.I)
