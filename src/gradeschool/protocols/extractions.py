@@ -146,8 +146,7 @@ def whole_text(clean: Callable[[str], str] = str) -> Extract:
 
     def extract(text: str, reference: str = "") -> Answer | None:
         value = text.strip()
-        start = text.find(value)
-        span = (start, start + len(value))
+        span = search.last_place(text, value)
         return Answer(value, clean(value), span, "the whole text") if value else None
 
     return extract
@@ -289,12 +288,12 @@ APART = re.compile(r"[^\d,-]{2}")  # in no number
 
 def sentence_fields(problem: Problem) -> dict[str, str]:
     """Return the fields of a prompt: an example has its solution as a sentence."""
-    return {"question": problem.question, "sentence": as_sentence(problem)}
+    return {"question": problem.question, "sentence": as_sentence(problem.solution)}
 
 
-def as_sentence(problem: Problem) -> str:
+def as_sentence(solution: str) -> str:
     """Return a solution as the scenario writes it: one line that ends "The answer is N."."""
-    return problem.solution.replace("####", "The answer is").replace("\n", " ") + "."
+    return solution.replace("####", "The answer is").replace("\n", " ") + "."
 
 
 def last_number_like(text: str) -> re.Match[str] | None:
@@ -317,20 +316,9 @@ def extract_last_token(text: str, reference: str) -> Answer | None:
     return Answer(token, token, span, "what follows the last space") if token else None
 
 
-def final_number(problem: Problem) -> str:
-    """Return the last number of the reference sentence."""
-    sentence = as_sentence(problem)
-    start = sentence.rfind(" The answer is")
-    match = search.last_match(NUMBER_LIKE, sentence, start)
-    match = match or search.last_match(NUMBER_LIKE, sentence)
-    return "" if match is None else without_commas(match.group())
-
-
-def last_token(problem: Problem) -> str:
-    """Return what follows the last space of the reference sentence."""
-    return as_sentence(problem).rpartition(" ")[2].strip()
-
-
+# The same of the solution's sentence.
+final_number = read_from_solution(lambda text, _: extract_final_number(as_sentence(text), ""))
+last_token = solution_as(lambda text: as_sentence(text).rpartition(" ")[2].strip())
 compare_stripped = equal_as(str.strip)
 
 # nanochat. The gold follows the last tool call of the solution.
@@ -345,11 +333,9 @@ def first_marked_or_none(text: str, reference: str) -> Answer | None:
     return answer
 
 
-def gold_behind_calls(problem: Problem) -> str:
-    """Return the first "#### N" behind the last tool call of the solution, "" without one."""
-    call = search.last_match(TOOL_CALL, problem.solution)
-    answer = first_marked(problem.solution[call.end() if call else 0 :], "")
-    return "" if answer is None else answer.value
+gold_behind_calls = read_from_solution(
+    lambda solution, _: first_marked(TOOL_CALL.split(solution)[-1], "")
+)
 
 
 # The harnesses of AI2. OLMES: only decimals keep their sign; integers lose it, on both sides, as in

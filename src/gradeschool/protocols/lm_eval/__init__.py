@@ -11,7 +11,7 @@ import re
 import string
 from functools import partial
 
-from gradeschool.answers.search import TextMatch
+from gradeschool.answers.search import TextMatch, last_match
 from gradeschool.latex import hendrycks_equal, hendrycks_form, math_box, spaced_box
 from gradeschool.problem import Problem
 from gradeschool.prompts import draw_rows, rationale
@@ -34,6 +34,7 @@ from gradeschool.scorer import Answer
 # since all its tails fail where it fails.
 NUMBER = re.compile(r"\$?(?<!\d)\d++(?:\.\d++(?!\w)|(?!\w))")
 last_number_in = last_number(NUMBER)
+BETWEEN_DOLLARS = re.compile(r"\$(.*)\$")
 
 
 def as_number(text: str) -> str:
@@ -53,9 +54,9 @@ def extract_hrm8k(text: str, reference: str) -> Answer | None:
             return _behind_equals(box, "the last box")
         if "\\boxed" in text:  # not closed, or without braces
             return None
-    between = _between_dollars(text)
-    if between is not None:
-        answer = _behind_equals(between, "between the dollar signs of the last line that has two")
+    if between := last_match(BETWEEN_DOLLARS, text):
+        piece = TextMatch(between[1], *between.span(1))
+        answer = _behind_equals(piece, "between the dollar signs of the last line that has two")
         if answer.text:
             return answer
     equals = text.rfind("=")
@@ -65,18 +66,6 @@ def extract_hrm8k(text: str, reference: str) -> Answer | None:
     start = len(text) - len(value)
     value = value.rstrip(".").partition("\\n")[0]
     return Answer(value, value, (start, start + len(value)), "after the last '='")
-
-
-def _between_dollars(text: str) -> TextMatch | None:
-    r"""Return the last match of group 1 of `\$(.*)\$`, found from the end."""
-    end = len(text)
-    while (last := text.rfind("$", 0, end)) >= 0:
-        line = text.rfind("\n", 0, last) + 1
-        first = text.find("$", line)
-        if first < last:
-            return TextMatch(text[first + 1 : last], first + 1, last)
-        end = line
-    return None
 
 
 def _behind_equals(piece: TextMatch, how: str) -> Answer:
