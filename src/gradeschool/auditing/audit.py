@@ -15,7 +15,9 @@ from typing import Any
 from gradeschool.auditing import cases
 from gradeschool.auditing.cases import GOLD, LONG, HostileText
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.scorer import Scorer
+from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_usable_scorer
+from gradeschool.scorer import Outcome, Scorer
 from gradeschool.user_function import BEFORE, Call, CallResult, UserFunction, is_gold
 
 THRESHOLD = 0.5
@@ -241,10 +243,6 @@ class PublishedCodeError(Exception):
 
 def published_scorer(name: str) -> Callable[[str, str], bool]:
     """Return a built-in scorer as a function of completion and gold, for the child process."""
-    from gradeschool.problem import Problem
-    from gradeschool.protocols.registry import get_usable_scorer
-    from gradeschool.scorer import Outcome
-
     scorer = get_usable_scorer(name)
 
     def accepts(completion: str, gold: str) -> bool:

@@ -316,7 +316,7 @@ def extract_last_token(text: str, reference: str) -> Answer | None:
     return Answer(token, token, span, "what follows the last space") if token else None
 
 
-# The same of the solution's sentence.
+# The references: what the two extractions find in the solution as a sentence.
 final_number = read_from_solution(lambda text, _: extract_final_number(as_sentence(text), ""))
 last_token = solution_as(lambda text: as_sentence(text).rpartition(" ")[2].strip())
 compare_stripped = equal_as(str.strip)

@@ -45,19 +45,15 @@ def word_number(text: str) -> str:
         except ValueError:  # superscripts, or more than 4,300 digits
             return text
     spoken = [word for word in words.split() if word in VALUES or word == POINT]
-    value = _value(spoken)
-    return text if value is None else str(value)
-
-
-def _value(words: list[str]) -> float | None:
-    if not words or any(words.count(word) > 1 for word in (*SCALES, POINT)):
-        return None
-    place = words.index(POINT) if POINT in words else len(words)
-    total, after = _whole(words[:place]), words[place + 1 :]
-    if total is None or not after:
-        return total
-    decimals = "".join(str(VALUES[word]) for word in after)
-    return total + (float(f"0.{decimals}") if set(after) <= set(DIGITS) else 0)
+    if not spoken or any(spoken.count(word) > 1 for word in (*SCALES, POINT)):
+        return text
+    place = spoken.index(POINT) if POINT in spoken else len(spoken)
+    total, after = _whole(spoken[:place]), spoken[place + 1 :]
+    if total is None:
+        return text
+    if after and set(after) <= set(DIGITS):
+        return str(total + float("0." + "".join(str(VALUES[word]) for word in after)))
+    return str(total)
 
 
 def _whole(words: list[str]) -> int | None:
