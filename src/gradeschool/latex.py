@@ -153,9 +153,8 @@ def spaced_box(text: str) -> TextMatch | None:
         return None
     if SPACED_BOX in text:
         start = text.rfind(SPACED_BOX) + len(SPACED_BOX)
-        end = text.find("$", start)
-        end = len(text) if end < 0 else end
-        return TextMatch(text[start:end], start, end)
+        content = text[start:].partition("$")[0]
+        return TextMatch(content, start, start + len(content))
     return math_box(text)
 
 

@@ -22,11 +22,8 @@ from gradeschool.worker import Raised, attempt, holds
 
 # sympy asks for antlr 4.11; the serialised grammar is the same from 4.10 to 4.13.
 latex_parser.version = lambda _: "4.11"
+_latex: Callable[[str], Any] = latex_parser.parse_latex
 ARITHMETIC = re.compile(r"[\d.+\-*/() ]+")
-
-
-def _latex(text: str) -> Any:
-    return latex_parser.parse_latex(text)
 
 
 def _arithmetic(text: str) -> Any:
