@@ -109,7 +109,7 @@ PROVIDERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 }  # fmt: skip
 CHAT_ONLY = ("anthropic", "gemini")
 SERVERS = "openai/NAME, http://HOST:PORT/v1, http://HOST:PORT/v1/NAME"
-FORMS = (
+MODEL_FORMS = (
     f"tiny, {SERVERS}, anthropic/NAME, gemini/NAME, transformers/FOLDER_OR_ID, "
     "vllm/FOLDER_OR_ID, llama.cpp/FILE.gguf, recorded/FILE"
 )
@@ -272,7 +272,7 @@ def find_server(spec: str, compatible: bool = False) -> tuple[str, str, str]:
             variables = " or ".join(key_variables)
             raise InputError(f"{variables} is not set; export it, or set {base_variable}")
         return base or usual, name, key
-    hint = f"give {SERVERS if compatible else FORMS}"
+    hint = f"give {SERVERS if compatible else MODEL_FORMS}"
     if spec.endswith(".gguf"):
         hint = f"did you mean llama.cpp/{spec}?"
     elif Path(spec).exists():
