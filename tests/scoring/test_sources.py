@@ -20,7 +20,7 @@ from gradeschool.errors import DataError
 from gradeschool.formats.own_run import to_line
 from gradeschool.formats.values import ReadOptions
 from gradeschool.scoring import sources
-from gradeschool.scoring.candidates import read_candidates
+from gradeschool.scoring.at_k import read_candidates
 from gradeschool.scoring.sources import load_runs, split_run
 from tests.support.command import Command
 from tests.support.files import jsonl

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from gradeschool.scoring.candidates import text_key
+from gradeschool.scoring.at_k import text_key
 from tests.support.files import jsonl
 
 

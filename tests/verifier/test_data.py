@@ -9,7 +9,7 @@ pytest.importorskip("transformers", reason="needs transformers, which make test-
 
 from gradeschool import Problem
 from gradeschool.errors import InputError
-from gradeschool.scoring.candidates import (
+from gradeschool.scoring.at_k import (
     Candidate,
     CandidateRun,
     ProblemCandidates,

@@ -13,7 +13,7 @@ from gradeschool import Problem, load_dataset
 from gradeschool.calculator import format_result
 from gradeschool.datasets.load import NO_ERROR
 from gradeschool.models.base import Reply, Request
-from gradeschool.scoring.candidates import Candidate, CandidateRun, ProblemCandidates
+from gradeschool.scoring.at_k import Candidate, CandidateRun, ProblemCandidates
 from gradeschool.verifier.process_labels import (
     ANNOTATION,
     label_run,

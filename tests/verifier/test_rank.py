@@ -22,8 +22,7 @@ from gradeschool.formats.own_run import (
 )
 from gradeschool.formats.values import ReadOptions
 from gradeschool.reports.verifiers import print_ranking
-from gradeschool.scoring.at_k import Ballot, pass_at_k, vote
-from gradeschool.scoring.candidates import read_candidates
+from gradeschool.scoring.at_k import Ballot, pass_at_k, read_candidates, vote
 from gradeschool.verifier.rank import (
     Option,
     RankedProblem,

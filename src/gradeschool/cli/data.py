@@ -14,7 +14,7 @@ from gradeschool.datasets.load import SOURCES, find_file, load_dataset, locate, 
 from gradeschool.errors import DataError, InputError
 from gradeschool.printable import say
 from gradeschool.problem import MARKER
-from gradeschool.scoring.candidates import read_candidates
+from gradeschool.scoring.at_k import read_candidates
 from gradeschool.verifier.process_labels import count_labels, label_run, trl_row
 
 output_option = option("-o --output", cli.PATH, "JSONL file to write; by default stdout.",

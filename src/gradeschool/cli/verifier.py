@@ -17,7 +17,7 @@ from gradeschool.errors import InputError
 from gradeschool.formats.values import ReadOptions
 from gradeschool.printable import say
 from gradeschool.reports.progress import ProgressDisplay
-from gradeschool.scoring.candidates import count_labels, describe_labels, read_candidates
+from gradeschool.scoring.at_k import count_labels, describe_labels, read_candidates
 from gradeschool.scoring.sources import check_sources
 from gradeschool.verifier.base_model import (
     NEW_PREFIX,

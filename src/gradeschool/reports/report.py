@@ -31,8 +31,7 @@ from gradeschool.reports.terminal import accuracy_text, difference_in_words, dis
 from gradeschool.runs.job import known_protocol, recorded_prompts
 from gradeschool.scorer import Answer, Scorer, clip
 from gradeschool.scoring import score as scoring
-from gradeschool.scoring.at_k import ballots_by_problem, curve
-from gradeschool.scoring.candidates import sample_key
+from gradeschool.scoring.at_k import ballots_by_problem, curve, sample_key
 from gradeschool.scoring.causes import explained_samples, label_changes_for
 from gradeschool.scoring.compare import Comparison, compare, outcomes_of
 from gradeschool.scoring.sources import Run, Warn, choose_runs, named_files

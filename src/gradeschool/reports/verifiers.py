@@ -18,8 +18,7 @@ from gradeschool.formats.values import ReadOptions
 from gradeschool.printable import bounds, decimals, gain, percent, printable
 from gradeschool.reports.pages import fill
 from gradeschool.reports.terminal import simple_table
-from gradeschool.scoring.at_k import curve_sizes
-from gradeschool.scoring.candidates import CandidateRun, one_run
+from gradeschool.scoring.at_k import CandidateRun, curve_sizes, one_run
 from gradeschool.scoring.statistics import clustered_wilson, mean_share
 from gradeschool.verifier import rank
 from gradeschool.verifier.reproduce import FIGURES, STAGES, TEST, VOTERS, FigurePoint, Preset

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from gradeschool.datasets.load import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.problem import Problem
-from gradeschool.scoring.candidates import CandidateRun
+from gradeschool.scoring.at_k import CandidateRun
 from gradeschool.verifier.process_labels import ReferenceSteps, label_steps
 
 TEXTS_AT_ONCE = 1_000  # texts that are tokenised together

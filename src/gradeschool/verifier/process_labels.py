@@ -31,7 +31,7 @@ from gradeschool.datasets.load import NO_ERROR
 from gradeschool.errors import InputError
 from gradeschool.models.base import ask_model
 from gradeschool.problem import MARKER, Problem
-from gradeschool.scoring.candidates import CandidateRun
+from gradeschool.scoring.at_k import CandidateRun
 from gradeschool.scoring.table import judge
 
 ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")

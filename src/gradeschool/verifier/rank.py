@@ -23,8 +23,7 @@ from gradeschool.formats.own_run import ScoreRow, choose_scores, scores_path
 from gradeschool.formats.values import ReadOptions, mapping
 from gradeschool.printable import gain
 from gradeschool.scoring import statistics
-from gradeschool.scoring.at_k import curve_sizes, pass_at_k
-from gradeschool.scoring.candidates import CandidateRun, one_run
+from gradeschool.scoring.at_k import CandidateRun, curve_sizes, one_run, pass_at_k
 from gradeschool.scoring.sources import Warn, split_run
 from gradeschool.verifier.scores import add_scores, is_model, load_rater
 

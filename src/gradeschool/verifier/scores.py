@@ -22,7 +22,7 @@ from gradeschool.models.base import ask_model, choose_model, find_server
 from gradeschool.models.endpoint import STARTING_WAITS, Endpoint, with_retries
 from gradeschool.models.llama_cpp import TINY, TINY_FILE, TINY_VERIFIER, gguf_digest
 from gradeschool.problem import Problem
-from gradeschool.scoring.candidates import CandidateRun
+from gradeschool.scoring.at_k import CandidateRun
 from gradeschool.verifier.base_model import GGUF, VERIFIER_FILE, needs_training_packages
 from gradeschool.verifier.data import (
     QuestionSolution,

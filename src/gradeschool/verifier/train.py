@@ -27,7 +27,7 @@ from gradeschool.formats.own_run import dataset_of, read_json
 from gradeschool.formats.values import DEFAULTS, ReadOptions
 from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
 from gradeschool.problem import MARKER
-from gradeschool.scoring.candidates import CandidateRun, count_labels, describe_labels, one_run
+from gradeschool.scoring.at_k import CandidateRun, count_labels, describe_labels, one_run
 from gradeschool.verifier import base_model, data, head
 from gradeschool.verifier.rank import measure_auc
 from gradeschool.worker import stop_flag
