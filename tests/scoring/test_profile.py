@@ -12,14 +12,15 @@ from gradeschool.errors import InputError
 from gradeschool.formats.values import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
-from gradeschool.scoring.compare import Outcomes, outcomes_of
-from gradeschool.scoring.profile import (
+from gradeschool.scoring.compare import (
     ARITHMETIC,
     FORMAT,
     REASONING,
+    Outcomes,
+    conclusions,
+    entry_sentence,
     profile,
-    sentence,
-    verdict,
+    run_outcomes,
     with_misses,
 )
 from gradeschool.scoring.sources import Run
@@ -73,8 +74,9 @@ def test_a_drop_that_only_the_correction_leaves_open_is_called_so() -> None:
     alone, (first, *_) = profile(original, lost[:1])[0], profile(original, lost)
     assert alone.is_lower and not first.is_lower
     assert first.comparison.ci95.high < 0
-    assert "no significant difference once p is corrected for the number of lines" in sentence(
-        first, "gsm8k"
+    assert (
+        "no significant difference once p is corrected for the number of lines"
+        in entry_sentence(first, "gsm8k")
     )
 
 
@@ -84,7 +86,7 @@ def test_a_set_of_other_problems_is_compared_without_pairs() -> None:
         original, [outcomes("rows", [True], [{"seed": "0"}]), outcomes("svamp", [True, True])]
     )
     assert (paired.comparison.n, other.comparison.n) == (1, 0)
-    assert "other problems, svamp 100.0 %" in sentence(other, "gsm8k")
+    assert "other problems, svamp 100.0 %" in entry_sentence(other, "gsm8k")
     with pytest.raises(InputError, match="no run has a variation of a problem of the first run"):
         profile(original, [outcomes("svamp", [True, True])])
 
@@ -106,7 +108,7 @@ def test_the_parts_of_a_loss_sum_to_it_and_only_sure_ones_are_said() -> None:
     parts = {kind: part.difference for kind, part in entry.parts.items()}
     assert parts == pytest.approx({"arithmetic": 48 / 200, "reasoning": 12 / 200})
     assert sum(parts.values()) == pytest.approx(-entry.comparison.difference)
-    first, second = verdict(original, [entry])
+    first, second = conclusions(original, [entry])
     assert first.startswith("gsm8k overstates the model: on the same problems with other numbers")
     assert second.startswith("Of the 30.0 points on gsm-symbolic: arithmetic 24.0 points, 95 % +")
     other = with_kinds(outcomes("svamp", [False] * 40), 3)
@@ -119,14 +121,14 @@ def test_the_verdict_says_what_was_not_tested_and_what_is_excluded() -> None:
     right = [index % 5 > 0 for index in range(300)]
     original = outcomes("gsm8k", right)
     same, hard = outcomes("gsm-symbolic", right, seeds), outcomes("gsm-hard", right, seeds)
-    [text] = verdict(original, profile(original, [same]))
+    [text] = conclusions(original, profile(original, [same]))
     assert re.search(
         r"No loss was found .* \(gsm-symbolic\); .* one of \d\.\d points or more", text
     )
     few = outcomes("gsm-symbolic", right[:12], seeds[:12])
-    [text] = verdict(original, profile(original, [few]))
+    [text] = conclusions(original, profile(original, [few]))
     assert re.search(r"Too few problems to tell .* a loss of \d\d\.\d points is not excl", text)
-    [text] = verdict(original, profile(original, [hard]))
+    [text] = conclusions(original, profile(original, [hard]))
     assert text.startswith("Whether the model memorised the problems of gsm8k was not tested")
 
 
@@ -140,7 +142,7 @@ def is_called_memorised(draw: random.Random, seeds: int, instances: int, share: 
     metas = [{"seed": str(index)} for index in range(seeds) for _ in range(instances)]
     corrects = [draw.random() < chances[int(meta["seed"])] for meta in metas]
     entries = profile(outcomes("gsm8k", right), [outcomes("gsm-symbolic", corrects, metas)])
-    return "overstates" in verdict(outcomes("gsm8k", right), entries)[0]
+    return "overstates" in conclusions(outcomes("gsm8k", right), entries)[0]
 
 
 @pytest.mark.slow
@@ -178,6 +180,6 @@ def test_every_miss_is_of_one_kind(text: str, kind: str) -> None:
         Run("run", [Sample(1, problem=problem, sample=0, text=text, finish=Finish.STOP)]),
         [get_scorer("openai/2021")],
     )
-    outcomes = with_misses(outcomes_of(table), table)
+    outcomes = with_misses(run_outcomes(table), table)
     assert {kind for kind, counts in outcomes.misses.items() if counts.get("0")} == {kind}
     assert set(outcomes.misses) == {ARITHMETIC, FORMAT, REASONING}

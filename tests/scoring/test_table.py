@@ -36,7 +36,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.lists(
 
 
 def outcomes(together: ScorerSet, text: str, problem: Problem) -> list[str]:
-    return [OUTCOMES[outcome].value for outcome in together.outcomes_of([(text, problem)])[0]]
+    return [OUTCOMES[outcome].value for outcome in together.judge_all([(text, problem)])[0]]
 
 
 def alone(scorers: Sequence[Scorer], text: str, problem: Problem) -> list[str]:
@@ -89,11 +89,11 @@ def test_an_id_that_means_another_problem() -> None:
     text, right = "It is 18.\n#### 18", Problem.from_row("row 1", "", "#### 18")
     other = Problem.from_row("row 1", "", "#### 19")
     first, again = (
-        scorers.outcomes_of([(text, right), (text, other)]),
-        scorers.outcomes_of([(text, right)])[0],
+        scorers.judge_all([(text, right), (text, other)]),
+        scorers.judge_all([(text, right)])[0],
     )
-    assert first[0] == again == ScorerSet(CLOSED).outcomes_of([(text, right)])[0]
-    assert first[1] == ScorerSet(CLOSED).outcomes_of([(text, other)])[0]
+    assert first[0] == again == ScorerSet(CLOSED).judge_all([(text, right)])[0]
+    assert first[1] == ScorerSet(CLOSED).judge_all([(text, other)])[0]
     assert first[0] != first[1]
 
 

@@ -89,7 +89,7 @@ def compare_command(
     if len(protocols) > 1:
         cli.warn(f"the runs are under different protocols: {', '.join(protocols)}; "
              "`gradeschool why RUN --expected-run OTHER` says what differs")  # fmt: skip
-    outcomes = [comparing.outcomes_of(ScoredTable(run, [applied])) for run in chosen]
+    outcomes = [comparing.run_outcomes(ScoredTable(run, [applied])) for run in chosen]
     if common:
         for outcome in outcomes:
             if outcome.unjudged_problems:

@@ -23,8 +23,7 @@ from gradeschool.problem import Problem
 from gradeschool.reports.pages import axis_over, render, save_page
 from gradeschool.reports.terminal import print_profile
 from gradeschool.runs.job import BUILT_IN, Job, PreparedJob, prepare, recorded_plan
-from gradeschool.scoring import profile as profiling
-from gradeschool.scoring.compare import outcomes_of
+from gradeschool.scoring import compare as comparing
 from gradeschool.scoring.sources import choose_runs
 from gradeschool.scoring.statistics import Interval
 from gradeschool.scoring.table import ScoredTable
@@ -112,12 +111,12 @@ def profile_command(
         names = [run.name for run in chosen]
     tables = [ScoredTable(run, [judge]) for run in chosen]
     base, *others = (
-        replace(profiling.with_misses(outcomes_of(table), table), run=name)
+        replace(comparing.with_misses(comparing.run_outcomes(table), table), run=name)
         for table, name in zip(tables, names, strict=True)
     )
-    entries = profiling.profile(base, others)
+    entries = comparing.profile(base, others)
     if as_json:
-        cli.print_json({"scorer": judge.name, **profiling.profile_json(base, entries)})
+        cli.print_json({"scorer": judge.name, **comparing.profile_json(base, entries)})
     else:
         print_profile(base, entries, judge.name, cli.stdout_console())
     if output is not None:
@@ -125,8 +124,8 @@ def profile_command(
         axis = axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)])
         page = render(
             "profile.html", about, "Profile", original=base, entries=entries, axis=axis,
-            scorer=judge.name, verdict=profiling.verdict(base, entries),
-            sentence=profiling.sentence,
+            scorer=judge.name, verdict=comparing.conclusions(base, entries),
+            sentence=comparing.entry_sentence,
         )  # fmt: skip
         save_page(page, output)
     failing = cli.warn_of_scorer_errors([base, *others], judge.name)
@@ -175,7 +174,7 @@ def paired_problems(
     if limit is None:
         return [tuple(problems) for problems in sets]
     original, *others = sets
-    find_seed = profiling.seed_finder({problem.id: problem for problem in original})
+    find_seed = comparing.seed_finder({problem.id: problem for problem in original})
     varied: list[defaultdict[str, list[Problem]]] = [defaultdict(list) for _ in others]
     for variations, problems in zip(varied, others, strict=True):
         for problem in problems:

@@ -198,7 +198,7 @@ def compare(
     if len(runs) < 2:
         raise InputError("one run is given; give another to compare it with")
     named = [replace(run, name=run.name or f"run {i}") for i, run in enumerate(runs, start=1)]
-    return comparing.compare([comparing.outcomes_of(ScoredTable(run, chosen)) for run in named])
+    return comparing.compare([comparing.run_outcomes(ScoredTable(run, chosen)) for run in named])
 
 
 def _run_of(given: Scores | str | Path, dataset: str | None) -> Run:

@@ -33,7 +33,7 @@ from gradeschool.scorer import Answer, Scorer, clip
 from gradeschool.scoring import score as scoring
 from gradeschool.scoring.at_k import ballots_by_problem, curve, sample_key
 from gradeschool.scoring.causes import explained_samples, label_changes_for
-from gradeschool.scoring.compare import Comparison, compare, outcomes_of
+from gradeschool.scoring.compare import Comparison, compare, run_outcomes
 from gradeschool.scoring.sources import Run, Warn, choose_runs, named_files
 from gradeschool.scoring.table import (
     ALL,
@@ -557,7 +557,7 @@ def compared_with_first(tables: Sequence[ScoredTable]) -> tuple[dict[int, Compar
     If they cannot be compared, there are none, and the text says why.
     """
     try:
-        return dict(enumerate(compare(list(map(outcomes_of, tables))), start=1)), ""
+        return dict(enumerate(compare(list(map(run_outcomes, tables))), start=1)), ""
     except InputError as refusal:
         # Without the options of `compare` that the message ends with.
         reason = str(refusal)

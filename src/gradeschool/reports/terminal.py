@@ -28,8 +28,13 @@ from gradeschool.printable import (
 )
 from gradeschool.scorer import clip
 from gradeschool.scoring.at_k import AtK, VoteScore
-from gradeschool.scoring.compare import Comparison, Outcomes
-from gradeschool.scoring.profile import ProfileEntry, sentence, verdict
+from gradeschool.scoring.compare import (
+    Comparison,
+    Outcomes,
+    ProfileEntry,
+    conclusions,
+    entry_sentence,
+)
 from gradeschool.scoring.score import FlagAgreement, RunScore, ScorerResult
 
 if TYPE_CHECKING:
@@ -486,10 +491,10 @@ def print_profile(
         parts = (points(part.difference) for part in entry.parts.values())
         losses.add_row(label, points(-pair.difference), *parts)
     console.print(table)
-    for text in verdict(original, entries):
+    for text in conclusions(original, entries):
         console.print(text, soft_wrap=True)
     if original.misses:
         console.print(losses)
     for entry in entries:
         if not entry.group:
-            console.print(f"{sentence(entry, original.run)}.", soft_wrap=True)
+            console.print(f"{entry_sentence(entry, original.run)}.", soft_wrap=True)

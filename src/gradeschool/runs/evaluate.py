@@ -82,7 +82,7 @@ class Session:
         if completion.error:
             self.failed += 1
         else:
-            [outcomes] = self.scorers.outcomes_of([(completion.text, request.problem)])
+            [outcomes] = self.scorers.judge_all([(completion.text, request.problem)])
             self.known[request.key] = outcomes
             self.judged += outcomes[0] != ERROR
             self.correct += outcomes[0] == CORRECT
@@ -137,7 +137,7 @@ class Session:
             _, answered = split(self.requests, rows)
             pairs = [(row.text, request.problem) for request, row in answered]
             outcomes = [(problem.id, each[0]) for (_, problem), each
-                        in zip(pairs, self.scorers.outcomes_of(pairs), strict=True)]  # fmt: skip
+                        in zip(pairs, self.scorers.judge_all(pairs), strict=True)]  # fmt: skip
             manifest["until"] = look_at(job.until, looks, size, outcomes)
             write_json(path, manifest)
             if is_narrow(manifest["until"]):

@@ -395,7 +395,7 @@ def _points_of_changes(
     for here, there, _, same_prompt in pairs:
         assert here.problem is not None and there.problem is not None  # noqa: S101
         text, problem, scorer = here.text, here.problem, 0
-        outcome = judges[0].outcomes_of([(text, problem)])[0][0]
+        outcome = judges[0].judge_all([(text, problem)])[0][0]
         walked: list[tuple[str, int, int, bool]] = []
         for name in order:
             before, earlier = (text, problem, scorer), outcome
@@ -413,7 +413,7 @@ def _points_of_changes(
             elif name == TEXTS or same_prompt is False:
                 text = there.text
             if (text, problem, scorer) != before:
-                outcome = judges[1].outcomes_of([(text, problem)])[0][scorer]
+                outcome = judges[1].judge_all([(text, problem)])[0][scorer]
             walked.append((name, earlier, outcome, text != before[0]))
         if any(ERROR in (earlier, later) for _, earlier, later, _ in walked):
             continue

@@ -77,7 +77,7 @@ class Matcher:
         self.places = {each.id: int(each.meta.get("row", n)) for n, each in enumerate(problems)}
         self.ids = {problem.id: problem for problem in problems}
         self.rows = {self.places[problem.id]: problem for problem in problems}
-        self._matched: dict[tuple[Any, ...], Problem | str] = {}
+        self._matched: dict[Reference, Problem | str] = {}
 
     def match(self, sample: Sample) -> Sample:
         """Return a sample with its problem, or with the fault for which it has none.
@@ -99,8 +99,9 @@ class Matcher:
         gold = reference.gold
         if gold is not None and not self.by_id and reference[:2] == (None, None):
             reference = reference._replace(id=f"row {sample.row}")  # a problem of its own
-        gold = repr(gold) if isinstance(gold, list | Mapping) else gold
-        key = (reference.id, reference.question, gold, reference.order, reference.turns)
+        key = reference
+        if gold is not None and not isinstance(gold, str):  # a list cannot be a key
+            key = reference._replace(gold=repr(gold))
         found = self._matched.get(key)
         if found is None:
             try:

@@ -86,7 +86,7 @@ def score_batch(
     for start in range(0, len(samples), BATCH):
         batch = samples[start : start + BATCH]
         pairs = [(each.text, each.problem) for each in batch if each.problem and not each.error]
-        scored = iter(scorers.outcomes_of(pairs))
+        scored = iter(scorers.judge_all(pairs))
         for sample in batch:
             problem, text, outcomes, form, revised = sample.problem, sample.text, b"", None, b""
             id, gold = (problem.id, problem.gold) if problem else (None, "")
@@ -97,7 +97,7 @@ def score_batch(
                     other, revised = changes[problem.id], REMOVED
                     if other is not None:
                         other = replace(other, id=f"{other.id} revised")
-                        [revised] = scorers.outcomes_of([(text, other)])
+                        [revised] = scorers.judge_all([(text, other)])
             rows.append(ScoredRow(sample.row, sample.run, id, gold, sample.sample, sample.finish,
                                   sample.error, sample.fault, sample.flag, digest(text), outcomes,
                                   form, revised))  # fmt: skip
@@ -214,12 +214,10 @@ def _ray_session() -> Iterator[Any]:
     is_started_here = not ray.is_initialized()
     if is_started_here:
         address = os.environ.get("RAY_ADDRESS")
-        options: dict[str, Any] = {}
-        if not address:
-            options = {"include_dashboard": False, "object_store_memory": RAY_STORE}
+        here = {} if address else {"include_dashboard": False, "object_store_memory": RAY_STORE}
         try:
             with keeping_handlers(signal.SIGTERM):
-                ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+                ray.init(log_to_driver=False, logging_level=logging.ERROR, **here)
         except (ConnectionError, ValueError) as error:
             raise InputError(f"cannot join Ray at RAY_ADDRESS={address!r}: {error}") from error
         except Exception as error:
@@ -230,12 +228,11 @@ def _ray_session() -> Iterator[Any]:
             ) from error
     try:
         yield ray
-    except ray.exceptions.RayTaskError as error:
-        if isinstance(error.cause, GradeschoolError):
-            raise error.cause from None
-        raise GradeschoolError(f"a task on Ray failed: {error.cause or error}") from error
     except ray.exceptions.RayError as error:
-        message = str(error).strip().rpartition("\n")[2].strip()
+        cause = getattr(error, "cause", None)  # of a task
+        if isinstance(cause, GradeschoolError):
+            raise cause from None
+        message = str(cause or error).strip().rpartition("\n")[2].strip()
         raise GradeschoolError(f"Ray failed: {message[-RAY_MESSAGE:]}") from error
     finally:
         if is_started_here:

@@ -147,11 +147,10 @@ class Source:
             if path != self.parts[0]:
                 file = SampleFile(path, file.default_run, self.options)
             for batch in file.batches():
-                is_empty, matched = False, []
-                for sample in map(self.matcher.match, batch):
-                    runs[sample.run] = None
-                    if self.only in ("", sample.run) or sample.run == UNNAMED:
-                        matched.append(sample)
+                is_empty, matched = False, list(map(self.matcher.match, batch))
+                if self.only:
+                    runs |= dict.fromkeys(sample.run for sample in matched)
+                    matched = [each for each in matched if each.run in (self.only, UNNAMED)]
                 self.checks.add(matched)
                 yield matched
             if is_empty:

@@ -200,7 +200,7 @@ class ScorerSet:
         """Return how another process gets the set: from the names of its scorers."""
         return _scorers_named, (tuple(self.names),)
 
-    def outcomes_of(self, pairs: Sequence[Pair]) -> list[bytes]:
+    def judge_all(self, pairs: Sequence[Pair]) -> list[bytes]:
         """Return the outcomes of completions, in their order: a byte a scorer (`OUTCOMES`).
 
         One scorer on a batch of texts, then the next scorer. The opposite order takes a third more
@@ -285,7 +285,7 @@ class ScoredTable:
     @cached_property
     def outcomes(self) -> list[bytes]:
         """The outcomes of each sample, a byte for each scorer."""
-        return self.scorers.outcomes_of(self._pairs) if self._known is None else self._known
+        return self.scorers.judge_all(self._pairs) if self._known is None else self._known
 
     @cached_property
     def verdicts(self) -> list[tuple[Verdict, ...]]:
