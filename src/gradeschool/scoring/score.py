@@ -525,7 +525,6 @@ def score_counts(run: str, counts: Counter[RowKind], scorers: Sequence[str]) -> 
 
 FIELDS = {"source": str, "row": int, "run": str, "problem": str, "sample": int, "gold": str,
           "finish": str, "error": str, "form": str}  # fmt: skip
-OF_ROW = [name for name in FIELDS if name not in ("source", "error", "form")]
 WORDS = tuple(outcome.value for outcome in OUTCOMES)
 ROW_GROUP = 65_536
 
@@ -563,13 +562,13 @@ def verdict_table(
             for row in rows:
                 forms = ", ".join(compress(FORM_NAMES, row.form or ()))
                 outcomes = row.outcomes or [ERROR] * len(scorers)
-                fields: dict[str, Any] = {
+                facts = row._asdict() | {
                     "source": source,
-                    **{name: getattr(row, name) for name in OF_ROW},
                     "error": row.fault or row.error,
                     "form": "unknown" if row.form is None else forms,
-                    **dict(zip(scorers, map(WORDS.__getitem__, outcomes), strict=True)),
                 }
+                fields: dict[str, Any] = {name: facts[name] for name in FIELDS}
+                fields |= zip(scorers, map(WORDS.__getitem__, outcomes), strict=True)
                 if parquet is not None:  # UTF-8 cannot encode lone surrogates: "\ud800" is written
                     for name in ("source", "run", "problem", "gold", "error"):
                         text = str(fields[name] or "").encode("utf-8", "backslashreplace")
