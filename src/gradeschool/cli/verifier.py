@@ -18,7 +18,7 @@ from gradeschool.formats.values import ReadOptions
 from gradeschool.printable import say
 from gradeschool.reports.progress import ProgressDisplay
 from gradeschool.scoring.at_k import count_labels, describe_labels, read_candidates
-from gradeschool.scoring.sources import check_sources
+from gradeschool.scoring.sources import open_sources
 from gradeschool.verifier.base_model import (
     NEW_PREFIX,
     identify_model,
@@ -251,7 +251,7 @@ def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **r
     from gradeschool.verifier.scores import add_scores, load_rater
 
     options = cli.read_options()
-    check_sources(files, options)
+    open_sources(files, options, lambda _: None)  # a wrong file fails before a model is loaded
     loaded = load_rater(**raters)
     for run in [
         run for spec in dict.fromkeys(files) for run in read_candidates(spec, options, cli.warn)
@@ -314,7 +314,7 @@ def rank_command(
     from gradeschool.verifier.rank import rank, read_baseline, read_scored
 
     options = cli.read_options()
-    check_sources([run, *baselines], options)
+    open_sources([run, *baselines], options, lambda _: None)
     with ProgressDisplay() as display:
         candidates, found = read_scored(run, options, cli.warn, scorer, display.scored, **models)
     outcomes: dict[str, dict[str, tuple[int, int]]] = {}

@@ -62,7 +62,7 @@ WORDY = 5  # words; a text with more is no answer alone
 MOST_INSIDE = 1000  # values inside columns that may have a role
 MOST_TEXTS = 20_000  # of a row
 MOST_KINDS = 8  # values of a column that may tell runs apart
-MOST = 0.9  # share of rows that makes a column what it looks like
+NEARLY_ALL = 0.9  # share of rows that makes a column what it looks like
 
 
 class Column(NamedTuple):
@@ -467,7 +467,7 @@ class _Table:
         [(_, most)] = Counter(map(len, lists)).most_common(1)
         early = [text for each in lists for text in each[:-1]]
         varies = len(lists) >= ENOUGH and most < VARIED * len(lists)
-        if numbered >= MOST * len(lists) or (
+        if numbered >= NEARLY_ALL * len(lists) or (
             varies and sum(map(bool, map(ANSWER.search, early))) < 0.2 * len(early)
         ):
             raise InputError(
@@ -561,12 +561,12 @@ class _Table:
         values = self.cells[column]
         golds = [isinstance(value, int | float) or MARKER in str(value) or BARE.match(str(value))
                  for value in values]  # fmt: skip
-        return sum(map(bool, golds)) >= MOST * len(values) > 0
+        return sum(map(bool, golds)) >= NEARLY_ALL * len(values) > 0
 
     def are_readable(self, column: Column) -> bool:
         """Return whether most values of a column are golds."""
         values = self.cells[column]
-        return sum(map(bool, map(read_number, values))) >= MOST * len(values) > 0
+        return sum(map(bool, map(read_number, values))) >= NEARLY_ALL * len(values) > 0
 
     def is_wordy(self, column: Column) -> bool:
         """Return whether most values of a column are texts of several words."""

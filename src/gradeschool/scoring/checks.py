@@ -19,7 +19,7 @@ from gradeschool.answers.numbers import normalize
 from gradeschool.answers.regions import committed_region
 from gradeschool.datasets.load import OWN_PROBLEMS, SOURCES, is_here, load_dataset
 from gradeschool.errors import InputError
-from gradeschool.formats.columns import BARE, WEAK_GOLDS, Columns
+from gradeschool.formats.columns import BARE, NEARLY_ALL, WEAK_GOLDS, Columns
 from gradeschool.formats.values import SERVICE_FAILURE, ReadOptions, Sample, read_number
 from gradeschool.printable import count, percent
 from gradeschool.problem import MARKER, Problem
@@ -30,11 +30,11 @@ from gradeschool.scoring.matching import (
     NUMBER,
     Matcher,
     are_near,
+    compared_gold,
     distinct_words,
     end_of_prompt,
     find_shift,
     last_number,
-    normalized,
     overlap,
     question_numbers,
     squeeze,
@@ -43,17 +43,16 @@ from gradeschool.scoring.matching import (
 
 FULL = 1536  # samples that are all examined, more than a test split has
 SPREAD = 13  # of the others, one in so many is
-NEARLY_ALL = 0.9  # of the rows that makes a column what it looks like
-NOTABLE = 0.05  # share of the rows that is worth a warning
+NOTABLE = 0.05  # share of the rows that is worth a warning: it may move a figure by as much
 KEPT = 64  # questions that are remembered
 STRANGE = 0.25  # a text with fewer may be about another problem
 WORDY = 14  # different words
-LEAST_ROWS = 8  # fewer prove nothing
+LEAST_ROWS = 8  # fewer may look so by chance
 STRANGERS, MANY_STRANGERS = 0.05, 0.08  # shares of the texts: searched for other problems; said
 KEPT_STRANGERS = 256  # strangers that are remembered
 REACH = 31  # problems before and after its own whose golds and numbers are compared with a text's
 LEAST_NUMBERS, LEAST_DIGITS = 3, 5  # of a question, which tell it from others by its numbers
-MISPLACED = 0.02  # share of texts with the numbers of another question; hardly one by chance
+MISPLACED = 0.02  # share of texts with the numbers of another question; recorded runs: 0.0038
 SEGMENT = 4.5  # total of a stretch of rows that shows a shift, see `Stretches`
 OWN_LOSS, OTHER_LOSS, GOLD_GAIN = 3.0, 0.25, 0.7  # a text of the row's problem; of another; by gold
 ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost ones end
@@ -120,7 +119,7 @@ class AlikeTexts:
         number, right, first, _ = self._kinds.get(key, (0, 0, text, share))
         if number or len(self._kinds) < MOST_KINDS:
             numbers = map(normalize, NUMBER.findall(text.replace("-", " ")))
-            is_right = normalized(gold).lstrip("-") in numbers
+            is_right = compared_gold(gold).lstrip("-") in numbers
             self._kinds[key] = number + weight, right + weight * is_right, first, share
 
     def conclude(self, remedy: str = "evaluate again, into another folder (-o)") -> list[str]:
@@ -211,7 +210,7 @@ class Checks:
             self.examined += 1
             weight = 1 if number <= FULL else SPREAD
             answer = last_number(sample.text)
-            is_right = answer == normalized(problem.gold) != ""
+            is_right = answer == compared_gold(problem.gold) != ""
             self._count_filled(sample, problem, is_right)
             self._count_facts(sample, weight, answer, is_right)
             if sample.text and not reference.in_text:
@@ -282,7 +281,7 @@ class Checks:
             is_marked, marks = MARKER in text[-END:], (MARKER, "\\boxed")
             is_unmarked = is_marked and not any(map(written.__contains__, marks))
             value = read_number(gold) if problem else ""
-            differs = problem and value and not is_own and value != normalized(problem.gold)
+            differs = problem and value and not is_own and value != compared_gold(problem.gold)
             if problem and differs:
                 self.examples.setdefault("differ", f"row {sample.row}: {value}, not {problem.gold}")
             facts |= {
@@ -646,5 +645,5 @@ def _find_neighbours(samples: Sequence[Sample]) -> list[Neighbours]:
 def _places_by_gold(problems: Mapping[int, Problem]) -> dict[str, list[int]]:
     places: defaultdict[str, list[int]] = defaultdict(list)
     for place, problem in sorted(problems.items()):
-        places[normalized(problem.gold)].append(place)
+        places[compared_gold(problem.gold)].append(place)
     return dict(places)

@@ -47,7 +47,7 @@ ABOUT = 0.35  # share of a question's words in a text that is about it
 BETWEEN_WORDS = str.maketrans(dict.fromkeys(string.punctuation, " "))
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
-normalized = lru_cache(16_384)(normalize)
+compared_gold = lru_cache(16_384)(normalize)
 
 
 class Matcher:
@@ -176,7 +176,7 @@ class Matcher:
             return problem
         if (asked := self.asked_in(question)) is not None:
             problem, _, after = asked
-            fits = after <= OPENING or read_number(gold) in ("", normalized(problem.gold))
+            fits = after <= OPENING or read_number(gold) in ("", compared_gold(problem.gold))
             if after <= LONGEST_INSTRUCTION and fits:
                 return problem
         if named is not None and gold is None:  # files that keep the beginning of a question
@@ -263,7 +263,7 @@ def own_problem(id: str | None, question: str, gold: Any) -> Problem:
 
 
 def end_of_prompt(text: str, asked: str | None, problem: Problem, examples: bool = False) -> int:
-    """Return the place where the prompt ends that a text begins with, 0 for a text without one.
+    """Return the index where the prompt ends that a text begins with, 0 for a text without one.
 
     asked: the question or prompt of the row. A prompt is that text itself, or the problem's
     question before the mark of the answer, or after examples with their answers. examples: only the
@@ -278,8 +278,8 @@ def end_of_prompt(text: str, asked: str | None, problem: Problem, examples: bool
     if start < 0:
         return 0
     end = start + len(question)
-    answered = text[:start].partition("?")[2]  # after the question of an example
-    if any(sign in answered for sign in EXAMPLE_SIGNS):
+    after = text[:start].partition("?")[2]  # the question of an example
+    if any(sign in after for sign in EXAMPLE_SIGNS):
         return end
     mark = None if examples else ANSWER_MARK.match(text, end, end + 60)
     return mark.end() if mark and not any(map(str.isdigit, text[:start])) else 0
@@ -345,7 +345,7 @@ def find_shift(
     for shift in scores:
         if (problem := problems.get(place + shift)) is not None:
             scores[shift] = overlap(words, problem)
-            if answer and answer == normalized(problem.gold):
+            if answer and answer == compared_gold(problem.gold):
                 # A wrong answer is often near the right one.
                 scores[shift] += 0.0 if shift and own and are_near(own.gold, problem.gold) else 0.5
     second, best = sorted(scores.values())[-2:]
@@ -377,7 +377,7 @@ def find_id_base(samples: Sequence[Sample], matcher: Matcher) -> int | None:
             number = read_number(gold)
             for base in (0, 1):
                 named = matcher.rows.get(row - base)
-                golds[base] += named is not None and number == normalized(named.gold)
+                golds[base] += named is not None and number == compared_gold(named.gold)
         words = distinct_words(sample.text)
         shift = find_shift(words, last_number(sample.text), row, matcher.rows)
         if shift is not None:

@@ -214,7 +214,8 @@ def _ray_session() -> Iterator[Any]:
     is_started_here = not ray.is_initialized()
     if is_started_here:
         address = os.environ.get("RAY_ADDRESS")
-        here = {} if address else {"include_dashboard": False, "object_store_memory": RAY_STORE}
+        here: dict[str, Any] = {"include_dashboard": False, "object_store_memory": RAY_STORE}
+        here = {} if address else here
         try:
             with keeping_handlers(signal.SIGTERM):
                 ray.init(log_to_driver=False, logging_level=logging.ERROR, **here)

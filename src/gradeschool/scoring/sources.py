@@ -202,12 +202,6 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
     return sources
 
 
-def check_sources(names: Sequence[str], options: ReadOptions) -> None:
-    """Raise InputError for a table that cannot be read, before slower preparations."""
-    for name, own in options.for_each(names):
-        SampleFile(named_files(split_run(name)[0])[0], None, own)
-
-
 # Names of files
 
 
@@ -503,10 +497,10 @@ def load_runs(path: str | Path, options: ReadOptions, warn: Warn) -> list[Run]:
     finally:
         for note in notes:
             warn(note)
-    place = Path(source.path)
-    notes += note_missing(place, sum(len(run.samples) - run.faults for run in runs), warn)
+    file = Path(source.path)
+    notes += note_missing(file, sum(len(run.samples) - run.faults for run in runs), warn)
     for run in runs:
-        run.notes, run.path, run.manifest = tuple(notes), place, manifest_of(place)
+        run.notes, run.path, run.manifest = tuple(notes), file, manifest_of(file)
     if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
         # Samples are stored as they arrive. Those without a problem come last.
         places = {problem.id: place for place, problem in enumerate(source.dataset.problems)}
