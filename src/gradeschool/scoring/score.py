@@ -214,11 +214,12 @@ def _ray_session() -> Iterator[Any]:
     is_started_here = not ray.is_initialized()
     if is_started_here:
         address = os.environ.get("RAY_ADDRESS")
-        here: dict[str, Any] = {"include_dashboard": False, "object_store_memory": RAY_STORE}
-        here = {} if address else here
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+        if not address:
+            options |= {"include_dashboard": False, "object_store_memory": RAY_STORE}
         try:
             with keeping_handlers(signal.SIGTERM):
-                ray.init(log_to_driver=False, logging_level=logging.ERROR, **here)
+                ray.init(**options)
         except (ConnectionError, ValueError) as error:
             raise InputError(f"cannot join Ray at RAY_ADDRESS={address!r}: {error}") from error
         except Exception as error:
