@@ -62,9 +62,7 @@ class Grader:
     format_credit: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scorer, str):
-            raise InputError(f"the scorer is {self.scorer!r}; give its name")
-        if ":" in self.scorer:
+        if not isinstance(self.scorer, str) or ":" in self.scorer:
             raise InputError(
                 f"the scorer is {self.scorer!r}; a Grader takes the name of a published scorer, "
                 "and gradeschool.judge(scorer=...) takes a function too"
