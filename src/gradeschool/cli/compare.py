@@ -214,9 +214,21 @@ def why_command(
         faults = chosen.faults
         account = explain_gap(chosen, cli.scorer_of_runs([chosen], scorer), expected / 100,
                               changed_settings(chosen.manifest), here_named)  # fmt: skip
-        if not account.within_chance and (gives := _scorer_with(expected, chosen)):
-            note = f"{gives} on these texts; the expected figure may be by such a scorer"
-            account.notes.insert(0, note)
+        if not account.within_chance:  # the scorers nearest to the expected figure
+            scorers = choose_scorers((), chosen.dataset)
+            table = ScoredTable(chosen, scorers)
+            shares = {
+                each.name: 100 * mean_share(tallies.values())
+                for place, each in enumerate(scorers) if (tallies := table.tallies(place))
+            }  # fmt: skip
+            nearest = min(shares.values(), key=lambda share: abs(share - expected), default=-1.0)
+            if abs(nearest - expected) <= ROUNDED:
+                names = sorted(name for name, share in shares.items() if share == nearest)
+                account.notes.insert(0, (
+                    f"{', '.join(names)} {'give' if names[1:] else 'gives'} "
+                    f"{percent(nearest / 100)} on these texts; the expected figure may be by such "
+                    "a scorer"
+                ))  # fmt: skip
     rest, words, (low, high) = account.rest, "unexplained", account.interval
     if not any(cause.points and not cause.most for cause in account.causes):
         if most := sum(cause.points or 0 for cause in account.causes):
@@ -234,18 +246,3 @@ def why_command(
                  shown=lambda value: "not recorded" if value is None else clip(str(value), 80)),
             end="")  # fmt: skip
     cli.exit_for_faults(faults)
-
-
-def _scorer_with(expected: float, run: Run) -> str:
-    """Return "NAMES give 28.33 %" for the scorers nearest to an expected percentage, "" if none."""
-    scorers = choose_scorers((), run.dataset)
-    table = ScoredTable(run, scorers)
-    shares = {
-        each.name: 100 * mean_share(tallies.values())
-        for place, each in enumerate(scorers) if (tallies := table.tallies(place))
-    }  # fmt: skip
-    nearest = min(shares.values(), key=lambda share: abs(share - expected), default=-1.0)
-    if abs(nearest - expected) > ROUNDED:
-        return ""
-    names = sorted(name for name, share in shares.items() if share == nearest)
-    return f"{', '.join(names)} {'give' if names[1:] else 'gives'} {percent(nearest / 100)}"

@@ -197,6 +197,8 @@ def eval_command(
 
 
 STATUSES = (0, 3, 2, 130)  # of runs, the mildest first
+# Causes that another try does not change.
+REFUSALS = {f"http {status}" for status in {*range(400, 500)} - TRANSIENT_STATUSES}
 
 
 def run_all(
@@ -262,8 +264,7 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
     causes = [*results["errors"], *([evaluation.fatal.cause] if evaluation.fatal else ())]
     again = "run the same command again"
     counted = ", ".join(f"{n} {cause}" for cause, n in results["errors"].items())
-    refusals = {f"http {status}" for status in {*range(400, 500)} - TRANSIENT_STATUSES}
-    if refusals.intersection(causes):
+    if REFUSALS.intersection(causes):
         again = "change what the server names, then run the command again"
     if evaluation.fatal is not None:
         status = 2

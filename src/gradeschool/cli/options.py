@@ -192,11 +192,22 @@ def files_and_scorers(
     are copied to temporary files. Raises InputError if no file is given, UnknownNameError for a
     word close to a scorer's name. marks: the values of --thinking-marks.
     """
-    arguments = [_copy(name) if is_pipe(name) else name for name in dict.fromkeys(arguments)]
-    absent = [name for name in arguments if not os.path.exists(name)]  # noqa: PTH110  (never raises)
+    given = list(dict.fromkeys(arguments))
+    for place, name in enumerate(given):
+        if is_pipe(name):  # a file of completions is read twice, and may be larger than memory
+            folder = click.get_current_context().with_resource(TemporaryDirectory())
+            pipe = "stdin" if name == "-" else name
+            copy = Path(folder) / f"{Path(pipe).stem}.jsonl"
+            with (
+                copy.open("wb") as file,
+                sys.stdin.buffer if name == "-" else Path(name).open("rb") as source,
+            ):
+                shutil.copyfileobj(source, file)
+            PIPES[str(copy)], given[place] = pipe, str(copy)
+    absent = [name for name in given if not os.path.exists(name)]  # noqa: PTH110  (never raises)
     registered = all_scorers() if scorers and absent else {}
     named = [name for name in absent if name in registered or (scorers and ".py:" in name)]
-    files = [name for name in dict.fromkeys(arguments) if name not in named]
+    files = [name for name in given if name not in named]
     for name in files:
         if len(files) > 1 and name in absent and "#" not in name and close_names(name, registered):
             raise UnknownNameError("scorer", name, registered)
@@ -212,23 +223,6 @@ def is_pipe(name: str) -> bool:
     """Return whether a name is "-" or that of a pipe, as `<(zcat FILE)` gives."""
     exists = os.path.exists(name)  # noqa: PTH110  (never raises)
     return name == "-" or (exists and Path(name).is_fifo())
-
-
-def _copy(pipe: str) -> str:
-    """Copy a pipe (JSON lines) to a temporary file, deleted when the command ends.
-
-    A file of completions is read twice, and may be larger than memory.
-    """
-    name = "stdin" if pipe == "-" else pipe
-    folder = click.get_current_context().with_resource(TemporaryDirectory())
-    path = Path(folder) / f"{Path(name).stem}.jsonl"
-    with (
-        path.open("wb") as file,
-        sys.stdin.buffer if pipe == "-" else Path(pipe).open("rb") as source,
-    ):
-        shutil.copyfileobj(source, file)
-    PIPES[str(path)] = name
-    return str(path)
 
 
 def is_own_function(scorer: str) -> bool:

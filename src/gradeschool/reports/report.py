@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from gradeschool.completion import Finish, Prompt
+from gradeschool.completion import Finish, Prompt, Usage
 from gradeschool.datasets.load import sha256_of
 from gradeschool.errors import InputError
 from gradeschool.formats import own_run
@@ -277,6 +277,19 @@ def _run_values(judged: JudgedRun) -> dict[str, Any]:
                          "not known: this version has no such protocol"))  # fmt: skip
     flags = score.flags.get(result.scorer)
     cut_at = own_run.cut_by_server(manifest, judged.run.samples)
+    texts = [each.sample for each in judged.completions if not each.sample.error]
+    tokens = [sample.usage.completion_tokens for sample in texts]
+    has_tokens = bool(texts) and None not in tokens
+    timed = [(stored.latency, stored.usage.completion_tokens) for each in judged.completions
+             if (stored := each.sample.stored) and stored.latency]  # fmt: skip
+    columns: list[tuple[str, str, list[Any]]] = [
+        ("length", ",", tokens if has_tokens else [len(sample.text) for sample in texts]),
+        ("seconds an answer", ".4g", [seconds for seconds, _ in timed]),
+        ("tokens a second", ".4g", [number / seconds for seconds, number in timed if number]),
+    ]
+    usages = [Usage(0, 0, 0), *(sample.usage for sample in texts)]
+    sent, written, thinking = (sum(filter(None, column)) for column in zip(*usages, strict=True))
+    cost = mapping(judged.results.get("cost")).get("dollars")
     return {
         "judged": judged,
         "problems": len({each.problem.id for each in judged.completions if each.outcome != ERROR}),
@@ -306,33 +319,7 @@ def _run_values(judged: JudgedRun) -> dict[str, Any]:
         "points_axis": axis_over(
             interval for point in points for interval in (point.maj_ci95, point.pass_ci95)
         ),
-        **_lengths(judged),
-        "checklist": checklist,
-        "missing": sum(value is None for _, value in checklist),
-    }
-
-
-def _lengths(judged: JudgedRun) -> dict[str, Any]:
-    """Return the unit of lengths, rows of quantiles, and what was spent in all.
-
-    unit: tokens if they are recorded for all texts, else characters.
-    """
-    texts = [each.sample for each in judged.completions if not each.sample.error]
-    tokens = [sample.usage.completion_tokens for sample in texts]
-    is_known = bool(texts) and None not in tokens
-    timed = [(stored.latency, stored.usage.completion_tokens) for each in judged.completions
-             if (stored := each.sample.stored) and stored.latency]  # fmt: skip
-    columns: list[tuple[str, str, list[Any]]] = [
-        ("length", ",", tokens if is_known else [len(sample.text) for sample in texts]),
-        ("seconds an answer", ".4g", [seconds for seconds, _ in timed]),
-        ("tokens a second", ".4g", [number / seconds for seconds, number in timed if number]),
-    ]
-    usages = [sample.usage for sample in texts]
-    sent, written, thinking = (sum(filter(None, column)) for column in zip(*usages, strict=True)
-                               ) if usages else (0, 0, 0)  # fmt: skip
-    cost = mapping(judged.results.get("cost")).get("dollars")
-    return {
-        "unit": "tokens" if is_known else "characters",
+        "unit": "tokens" if has_tokens else "characters",
         "lengths": [
             (name, len(each), [format(sorted(each)[int(q * (len(each) - 1))], form)
                                for q in QUANTILES])
@@ -345,6 +332,8 @@ def _lengths(judged: JudgedRun) -> dict[str, Any]:
             ("cost of all requests, dollars",
              f"{cost:,.6g}" if isinstance(cost, int | float) and cost else None),
         ],
+        "checklist": checklist,
+        "missing": sum(value is None for _, value in checklist),
     }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ The reproduction's report.md, and a figure's points and drawing, are read from t
 that the finished stages left.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -211,7 +211,28 @@ def write_figure(folder: Path, name: str, points: Sequence[FigurePoint]) -> list
     """Write figures/NAME.json and .svg of a finished figure; return its lines for people."""
     from gradeschool.reports.figures import Dot, Panel, draw_curves
 
-    measured, (claim, x, _) = list(_measure(folder, points)), FIGURES[name]
+    measured, (claim, x, _) = list[dict[str, Any]](), FIGURES[name]
+    selected = lru_cache(lambda *what: read_selected(folder, *what))
+    for point in points:
+        fields = {"panel": point.panel, "series": point.series, "x": point.x}
+        if not point.scores:
+            clusters = list(read_greedy(folder, point.run).values())
+            measured.append(
+                fields | {"share": mean_share(clusters), "ci95": clustered_wilson(clusters)}
+            )
+            continue
+        voters = VOTER_COUNTS if point.strategy == VOTERS else TOP_VOTERS
+        results = selected(point.run, point.scores, voters)
+        curves = rank.measure_curves(results, max(len(result.case.options) for result in results))
+        curve = curves.get(point.strategy, [])
+        found = [(point.series, point.x or each["n"], each)
+                 for each in (curve[-1:] if point.x else curve)]  # fmt: skip
+        if point.strategy == VOTERS:
+            found = [(f"of {each['n']}", k, each) for k in VOTER_COUNTS
+                     for each in curves[f"{rank.TOP} {k}"]
+                     if each["n"] >= max(k, LEAST_COMPLETIONS)]  # fmt: skip
+        measured += [fields | {"series": series, "x": place, "share": each["accuracy"],
+                               "ci95": each["ci95"]} for series, place, each in found]  # fmt: skip
     target = folder / "figures"
     target.mkdir(exist_ok=True)
     write_json(target / f"{name}.json", {"figure": name, "claim": claim, "points": measured})
@@ -225,28 +246,3 @@ def write_figure(folder: Path, name: str, points: Sequence[FigurePoint]) -> list
     return [f"figure {name}: {claim}",
             *(f"{each['panel']} {each['series']:30} {each['x']:10,g} {percent(each['share'], 1)} "
               f"({bounds(each['ci95'])})" for each in measured)]  # fmt: skip
-
-
-def _measure(folder: Path, points: Sequence[FigurePoint]) -> Iterator[dict[str, Any]]:
-    """Yield the measured points of a figure."""
-    selected = lru_cache(lambda *what: read_selected(folder, *what))
-    for point in points:
-        fields = {"panel": point.panel, "series": point.series, "x": point.x}
-        if not point.scores:
-            clusters = list(read_greedy(folder, point.run).values())
-            yield {**fields, "share": mean_share(clusters), "ci95": clustered_wilson(clusters)}
-            continue
-        voters = VOTER_COUNTS if point.strategy == VOTERS else TOP_VOTERS
-        results = selected(point.run, point.scores, voters)
-        curves = rank.measure_curves(results, max(len(result.case.options) for result in results))
-        if point.strategy == VOTERS:
-            for k in VOTER_COUNTS:
-                for each in curves[f"{rank.TOP} {k}"]:
-                    if each["n"] >= max(k, LEAST_COMPLETIONS):
-                        yield {**fields, "series": f"of {each['n']}", "x": k,
-                               "share": each["accuracy"], "ci95": each["ci95"]}  # fmt: skip
-            continue
-        curve = curves.get(point.strategy, [])
-        for each in curve[-1:] if point.x else curve:
-            yield {**fields, "x": point.x or each["n"], "share": each["accuracy"],
-                   "ci95": each["ci95"]}  # fmt: skip

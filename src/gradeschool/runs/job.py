@@ -263,8 +263,16 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     if job.seed is not None:
         decoding = replace(decoding, seed=job.seed)
     scorers = [functions.get(name) or choose_scorers([name])[0] for name in protocol.scorers]
-    if "stop" in protocol.changes:
-        check_stops(protocol, scorers[0])
+    if "stop" in protocol.changes and scorers[0].summary != OWN_FUNCTION:
+        # Must not end every usual form of an answer before the answer that is read.
+        reads = scorers[0].judge
+        forms = [form for form in ANSWER_FORMS if reads(form, STOP_PROBE).correct]
+        for stop in protocol.decoding.stop if forms else ():
+            if not any(reads(form.partition(stop)[0], STOP_PROBE).correct for form in forms):
+                raise InputError(
+                    f"{protocol.name}: the stop string {stop!r} ends each text before the answer "
+                    f"that {scorers[0].name} reads, as in {forms[0]!r}; leave it out"
+                )
 
     options = model_options(job)
     answering = model or choose_model(job.model, job.timeout, calculates, options)
@@ -295,23 +303,6 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
         options["headers"] = sorted(options["headers"])
     folder = job.output or default_folder(job, plan, base, options)
     return PreparedJob(job, plan, answering, folder, options, price, judge, judge_price)
-
-
-def check_stops(protocol: Protocol, headline: Scorer) -> None:
-    """Raise InputError for a stop string that ends every text before the answer that is read.
-
-    It is tried on the usual forms of an answer; a function of one's own is not called for it.
-    """
-    if headline.summary == OWN_FUNCTION:
-        return
-    read = [form for form in ANSWER_FORMS if headline.judge(form, STOP_PROBE).correct]
-    for stop in protocol.decoding.stop if read else ():
-        cut = (form.partition(stop)[0] for form in read)
-        if not any(headline.judge(text, STOP_PROBE).correct for text in cut):
-            raise InputError(
-                f"{protocol.name}: the stop string {stop!r} ends each text before the answer that "
-                f"{headline.name} reads, as in {read[0]!r}; leave it out"
-            )
 
 
 def select_problems(dataset: Dataset, job: Job) -> tuple[Problem, ...]:
