@@ -8,7 +8,6 @@ import pytest
 from gradeschool import masking
 from gradeschool.atomic import (
     append_lines,
-    check_output,
     open_regular,
     replacing,
     write_file,
@@ -102,21 +101,3 @@ def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
     with pytest.raises(StoreError, match="remove it"):
         open_regular(path, os.O_RDONLY)
     assert not (tmp_path / "elsewhere").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "force", "said"),
-    [
-        ("folder.html", None, "exists; remove it, or give another -o"),
-        ("folder.html", False, "is a folder; give the path of a file"),
-        ("folder.html", True, "is a folder; give the path of a file"),
-        ("file.html", None, "exists; remove it, or give another -o"),
-        ("file.html", False, "exists; give --force to replace it, or another -o"),
-        ("new.txt", True, "must end in .html or .md"),
-    ],
-)
-def test_a_bad_output_is_said(tmp_path: Path, name: str, force: bool | None, said: str) -> None:
-    (tmp_path / "folder.html").mkdir()
-    (tmp_path / "file.html").touch()
-    with pytest.raises(InputError, match=said):
-        check_output(tmp_path / name, ".html", ".md", force=force)

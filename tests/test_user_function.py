@@ -166,27 +166,3 @@ def test_a_module_that_calls_gradeschool_when_imported_is_refused(tmp_path: Path
     assert "put the calls of gradeschool under `if __name__ == '__main__':`" in ended.stderr
     script.write_text(script.read_text().replace("print(", "if __name__ == '__main__': print("))
     assert subprocess.check_output([sys.executable, script], text=True) == "True\n"
-
-
-SLEEPS = """
-from gradeschool.user_function import UserFunction
-from tests.support import scorers
-function = UserFunction(scorers.sleeps)
-function.reply("#### 7", "7", None), function.reply(scorers.LONG_RUN, "9", None)
-"""
-
-
-@LINUX
-@pytest.mark.slow
-def test_a_call_ends_with_a_parent_that_is_killed() -> None:
-    start = time.monotonic()
-    parent = subprocess.Popen([sys.executable, "-c", SLEEPS])
-    while not (group := {each.group for each in running() if each.parent == parent.pid}):
-        assert time.monotonic() - start < PATIENCE
-        time.sleep(0.1)
-    time.sleep(2)  # the second call is in progress
-    parent.kill()
-    parent.wait()
-    while any(process.group in group for process in running()):
-        assert time.monotonic() - start < PATIENCE
-        time.sleep(0.05)

@@ -82,7 +82,7 @@ def test_own_scorers_are_the_same_anywhere(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_options_of_evaluate_are_the_fields_of_a_job(tmp_path: Path) -> None:
-    changes = {"system": "", "stop": ["Q:"], "top_p": 0.9}
+    changes: dict[str, Any] = {"system": "", "stop": ["Q:"], "top_p": 0.9}
     gradeschool.evaluate(CHAT, dataset="sample", output=tmp_path, random=4, **changes)
     manifest = json.loads((tmp_path / "run.json").read_text())
     assert (manifest["decoding"]["stop"], manifest["problems"]) == (["Q:"], 4)

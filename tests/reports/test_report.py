@@ -292,7 +292,9 @@ def test_what_cannot_be_written_is_refused(gradeschool: Command, run: Path, tmp_
     path = tmp_path / "page.html"
     path.write_text("mine")
     (tmp_path / "file").touch()
+    (tmp_path / "folder.html").mkdir()
     for arguments, words in (
+        (("-o", tmp_path / "folder.html", "--force"), "is a folder; give the path of a file"),
         (("-o", path), "--force"),
         (("-o", tmp_path / "no" / "page.html"), "cannot write"),
         (("-o", tmp_path / "a.docx"), ".html or .md"),
