@@ -12,10 +12,9 @@ import pytest
 from gradeschool import Problem
 from gradeschool.completion import Decoding, Finish, Prompt, Usage
 from gradeschool.errors import ModelError
-from gradeschool.models import local, vllm_model
+from gradeschool.models import local
 from gradeschool.models.base import Reply, Request
-from gradeschool.models.local import Take
-from gradeschool.models.vllm_model import VllmModel
+from gradeschool.models.local import Take, VllmModel
 from tests.support.lent_modules import lend_vllm
 
 POSITIONS = 40
@@ -109,7 +108,7 @@ def test_each_request_gets_the_reply_that_bears_its_name() -> None:
 
 
 def test_a_new_request_is_sent_when_another_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vllm_model, "AHEAD", 3)
+    monkeypatch.setattr(local, "AHEAD", 3)
     engine, texts = Engine(), ["a " * count for count in range(1, 11)]
     assert list(written(engine, requests(texts, Decoding(max_tokens=8)))) == [
         *(texts[place] for place in (2, 3, 4, 5, 6, 7, 8, 9, 1, 0))
@@ -148,6 +147,6 @@ def test_an_engine_is_loaded_for_its_device(
         "dtype": {"cpu": "float32", "cuda": "bfloat16"}[device],
         "generation_config": "vllm",
         "trust_remote_code": False,
-        "logits_processors": [vllm_model.CALCULATOR] if calculator else None,
+        "logits_processors": [local.CALCULATOR] if calculator else None,
         "enforce_eager": device == "cpu",
     }

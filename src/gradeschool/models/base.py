@@ -183,7 +183,7 @@ def choose_model(
 
         return TransformersModel(name, calculator, options)
     if provider == "vllm" and name:
-        from gradeschool.models.vllm_model import VllmModel
+        from gradeschool.models.local import VllmModel
 
         return VllmModel(name, calculator, options)
     from gradeschool.models.endpoint import AnthropicModel, Endpoint

@@ -98,10 +98,8 @@ class Probe(endpoint.Endpoint):
         choice = mapping(choices[0] if isinstance(choices, list) and choices else None)
         message = mapping(choice.get("message"))
         text = text_of(message.get("content") if path == CHAT else choice.get("text")) or ""
-        read, written = (
-            count if type(count := counts.get(f"{kind}_tokens")) is int else None
-            for kind in ("prompt", "completion")
-        )
+        tokens = (counts.get("prompt_tokens"), counts.get("completion_tokens"))
+        read, written = (each if type(each) is int else None for each in tokens)
         finish, model = str(choice.get("finish_reason") or ""), str(reply.get("model"))
         return ProbeAnswer(status, text, finish, read, written, model)
 

@@ -17,7 +17,7 @@ from aiohttp.client_proto import ResponseHandler
 from gradeschool.calculator import CLOSE, OPEN, annotation_end
 from gradeschool.completion import CONTINUE, REMEDIES, Finish, Prompt, Usage
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
-from gradeschool.formats.values import UNKNOWN
+from gradeschool.formats.values import UNKNOWN, mapping
 from gradeschool.masking import masked, register_key, shown_address
 from gradeschool.models import openai_api as api
 from gradeschool.models.base import NO_OPTIONS, Model, Reply, Request
@@ -357,21 +357,21 @@ class Endpoint(Model):
         Raises TransientError if no server answers or its errors last longer than STARTING_WAITS,
         InputError unless it serves exactly one model.
         """
-        words, listed = "none listed", None
+        words, reply = "none listed", {}
         try:
             reply = await with_retries(lambda: self.call("GET", "/models"), STARTING_WAITS, True)
-            listed = reply.get("data")
         except ModelError as error:
             # A server without such a list answers with another status, or with no JSON.
+            lacks_list = error.cause in ("http 404", "bad response", "server error")
             if isinstance(error, TransientError) and error.cause.startswith("http "):
                 advice = "try again later, or add /NAME to the address"
                 raise TransientError(error.cause, f"{error}; {advice}") from error
-            lacks_list = not isinstance(error, FatalModelError | TransientError)
-            if not lacks_list and error.cause not in ("http 404", "bad response", "server error"):
+            if isinstance(error, FatalModelError | TransientError) and not lacks_list:
                 raise
             words += f" ({error.cause})"
+        listed = reply.get("data")
         entries = listed if isinstance(listed, list) else []
-        served = [str(entry.get("id") or "") for entry in entries if isinstance(entry, Mapping)]
+        served = [str(mapping(entry).get("id") or "") for entry in entries]
         if len(served) == 1 and served[0]:
             return served[0]
         names = ", ".join(name[:80] for name in served[:10]) or words

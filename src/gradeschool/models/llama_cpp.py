@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
-from gradeschool.errors import GradeschoolError, InputError, MissingExtraError
+from gradeschool.errors import GradeschoolError, InputError, require_packages
 from gradeschool.models.base import NO_OPTIONS
 from gradeschool.models.endpoint import TOTAL_SECONDS, Endpoint
 from gradeschool.models.local import check_thinking
@@ -59,11 +59,9 @@ class LlamaCppModel(Endpoint):
         options: Mapping[str, Any] = NO_OPTIONS,
         calculator: bool = False,
     ) -> None:
+        require_packages("a model run by llama.cpp (xllamacpp)", "llama-cpp", "xllamacpp")
         try:
             import xllamacpp  # noqa: F401
-        except ModuleNotFoundError:
-            feature = "a model run by llama.cpp (xllamacpp)"
-            raise MissingExtraError(feature, "llama-cpp") from None
         except ImportError as error:
             raise GradeschoolError(
                 f"llama.cpp cannot be loaded: {error}; install the library of the system that it "
