@@ -24,8 +24,13 @@ PAIRS = [
 def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a verifier with random weights, and beside it its GGUF file."""
     skip_without(NEEDS, "a verifier as a GGUF file")
-    from gradeschool.verifier.base_model import SHAPES, build_tokenizer, new_model, write_gguf
-    from gradeschool.verifier.head import Verifier
+    from gradeschool.verifier.networks import (
+        SHAPES,
+        Verifier,
+        build_tokenizer,
+        new_model,
+        write_gguf,
+    )
 
     folder: Path = tmp_path_factory.mktemp(request.param) / "model"
     tokenizer = build_tokenizer([pair.question + pair.solution for pair in PAIRS], vocabulary=300)

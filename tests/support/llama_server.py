@@ -114,7 +114,7 @@ def write_tiny_model(folder: Path) -> None:
     )
 
     from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER
-    from gradeschool.verifier.base_model import write_gguf
+    from gradeschool.verifier.networks import write_gguf
 
     shipped = {"gguf_file": TINY_FILE.name}
     read: Any = AutoModelForCausalLM.from_pretrained(TINY_FOLDER, **shipped)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.problem import Problem
-from gradeschool.verifier.base_model import build_tokenizer, new_model
+from gradeschool.verifier.networks import build_tokenizer, new_model
 from tests.support.files import jsonl
 
 SMALL = (16, 32, 2, 2)  # see `base_model.SHAPES`

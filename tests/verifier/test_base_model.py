@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError, UnknownNameError  # noqa: E402
-from gradeschool.verifier.base_model import (  # noqa: E402
+from gradeschool.verifier.networks import (  # noqa: E402
     BYTES,
     SPECIALS,
     BaseModel,

@@ -8,9 +8,10 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
-from gradeschool.verifier.base_model import LIKELIHOOD, LOGIT  # noqa: E402
 from gradeschool.verifier.data import QuestionSolution, SolutionTokens, encode_pairs, step_ends  # noqa: E402
-from gradeschool.verifier.head import (  # noqa: E402
+from gradeschool.verifier.networks import (  # noqa: E402  # noqa: E402
+    LIKELIHOOD,
+    LOGIT,
     Verifier,
     export_classifier,
     new_verifier,

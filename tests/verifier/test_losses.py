@@ -8,7 +8,8 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 
 from gradeschool.verifier.data import Item, TrainingRow  # noqa: E402
-from gradeschool.verifier.head import TrainedModel, Verifier, new_verifier  # noqa: E402
+from gradeschool.verifier.networks import Verifier, new_verifier  # noqa: E402
+from gradeschool.verifier.train import TrainedModel  # noqa: E402
 from tests.support.trainees import sums, tokenizer_of, trainee  # noqa: E402
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from gradeschool.errors import InputError  # noqa: E402
-from gradeschool.verifier.base_model import build_tokenizer  # noqa: E402
+from gradeschool.verifier.networks import build_tokenizer  # noqa: E402
 from gradeschool.verifier.scores import SHEPHERD, RewardModel, load_verifier  # noqa: E402
 from tests.support.command import Command  # noqa: E402
 from tests.support.trainees import SIZES  # noqa: E402

@@ -15,16 +15,11 @@ from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, limit_option, option, quiet_option, switch
 from gradeschool.errors import InputError
 from gradeschool.formats.values import ReadOptions
+from gradeschool.models.local import needs_training_packages
 from gradeschool.printable import say
 from gradeschool.reports.progress import ProgressDisplay
 from gradeschool.scoring.at_k import count_labels, describe_labels, read_candidates
 from gradeschool.scoring.sources import open_sources
-from gradeschool.verifier.base_model import (
-    NEW_PREFIX,
-    identify_model,
-    needs_training_packages,
-    write_gguf,
-)
 from gradeschool.worker import cores
 
 POSITIVE = cli.FiniteRange(min=0, min_open=True)
@@ -147,7 +142,7 @@ def finetune_command(**options: Any) -> None:
     needs_training_packages()
     from gradeschool.verifier.train import Finetuning, finetune
 
-    usual = NEW_MODEL if options["model"].startswith(NEW_PREFIX) else {"epochs": 2.0}
+    usual = NEW_MODEL if options["model"].startswith("new:") else {"epochs": 2.0}
     given = {name: value for name, value in options.items() if value is not None}
     _train(finetune, Finetuning, {**options, **usual, **given})
 
@@ -275,15 +270,15 @@ def export_command(folder: Path, output: Path) -> None:
 
     Example: gradeschool verifier export judge -o judge.gguf
     """
+    needs_training_packages()
+    from gradeschool.verifier.networks import export_classifier, write_gguf
+
     if output.suffix == ".gguf":
         check_output(output)
         with replacing(output) as part:
             write_gguf(folder, part)
         say(str(output))
         return
-    needs_training_packages()
-    from gradeschool.verifier.head import export_classifier
-
     export_classifier(folder, output)
     say(f"the token classifier is in {output}")
 
@@ -414,6 +409,9 @@ def reproduce_command(
             f"--preset {preset} needs --model: give a Hugging Face folder or a FILE.gguf"
         )  # fmt: skip
     if model is not None:
+        needs_training_packages()
+        from gradeschool.verifier.networks import identify_model
+
         identify_model(model)
         chosen = replace(chosen, base=str(Path(model).resolve()))
     if seeds is not None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from gradeschool.calculator import LONGEST, annotation_end
 from gradeschool.completion import Prompt, Usage, finish_of
-from gradeschool.errors import InputError, ModelError
+from gradeschool.errors import InputError, ModelError, require_packages
 from gradeschool.models.base import Model, Reply, Request
 
 # Number of bytes at each end by which weight files are compared.
@@ -25,6 +25,8 @@ TOKENIZERS = ("tokenizer*", "vocab*", "*.model", "*.spm", "*.tiktoken", "tekken.
 COPY_TOKENIZER = "copy tokenizer.json and tokenizer_config.json of its model into it"
 # A training's settings and results, and what it keeps in its folder until it ends.
 TRAINING_FILE, UNFINISHED = "training.json", "training"
+VERIFIER_FILE = "verifier.json"  # of a verifier's folder: its head
+GGUF = ".gguf"
 SWITCH = re.compile(r"\b(?:enable_)?thinking\b(?!\s*[>|\]])")  # no tag <thinking>
 
 
@@ -258,6 +260,11 @@ class VllmModel(LocalModel):
 
 
 # Folders of models
+
+
+def needs_training_packages() -> None:
+    """Raise MissingExtraError if a training package is not installed; does not import it."""
+    require_packages("training", "train", "safetensors", "torch", "transformers")
 
 
 def best_device() -> str:

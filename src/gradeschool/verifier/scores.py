@@ -18,12 +18,12 @@ from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError, ModelError
 from gradeschool.formats.own_run import ScoreRow, append_scores, read_json, read_scores, scores_path
 from gradeschool.formats.values import mapping
+from gradeschool.models import local
 from gradeschool.models.base import ask_model, choose_model, find_server
 from gradeschool.models.endpoint import STARTING_WAITS, Endpoint, with_retries
 from gradeschool.models.llama_cpp import TINY, TINY_FILE, TINY_VERIFIER, gguf_digest
 from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import CandidateRun
-from gradeschool.verifier.base_model import GGUF, VERIFIER_FILE, needs_training_packages
 from gradeschool.verifier.data import (
     QuestionSolution,
     SolutionTokens,
@@ -33,7 +33,7 @@ from gradeschool.verifier.data import (
     use_chat,
 )
 
-PLACES = f"a folder, a FILE{GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
+PLACES = f"a folder, a FILE{local.GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
 ADDRESS = ("http://", "https://")
 SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
 CHUNK = 2048  # completions scored between two writes: full batches, and little to lose
@@ -73,22 +73,21 @@ class TokenReader:
 
     def __init__(self, spec: str, what: Literal["verifier", "generator"]) -> None:
         path = SHIPPED[what] if spec == TINY else Path(spec)
-        if not path.is_dir() and not (path.suffix == GGUF and path.is_file()):
+        if not path.is_dir() and not (path.suffix == local.GGUF and path.is_file()):
             raise InputError(f"there is no {what} {spec!r}; give {PLACES}")
-        needs_training_packages()
-        from gradeschool.models.local import TRAINING_FILE, best_device, model_name
-        from gradeschool.verifier import head
+        local.needs_training_packages()
+        from gradeschool.verifier import networks
 
-        self._head, self._verifies = head, what == "verifier"
+        self._networks, self._verifies = networks, what == "verifier"
         if path.is_dir():
-            self.name = model_name(path, VERIFIER_FILE)
+            self.name = local.model_name(path, local.VERIFIER_FILE)
         else:
             stem = f"{TINY}-{what}" if spec == TINY else path.stem
             self.name = f"{stem}@{gguf_digest(path)[:12]}"
-        load: Any = head.Verifier.load if self._verifies else head.load_language_model
-        self._model, self.tokenizer = load(path, best_device())
+        load: Any = networks.Verifier.load if self._verifies else networks.load_language_model
+        self._model, self.tokenizer = load(path, local.best_device())
         self.level = self._model.level if self._verifies else ""
-        if mapping((read_json(path / TRAINING_FILE) or {}).get("settings")).get("chat"):
+        if mapping((read_json(path / local.TRAINING_FILE) or {}).get("settings")).get("chat"):
             use_chat(self.tokenizer, str(path))
         config = getattr(self._model, "model", self._model).config
         self.context: int | None = getattr(config, "max_position_embeddings", None)
@@ -101,14 +100,14 @@ class TokenReader:
         """
         if self._verifies:
             self._check_context(texts)
-            return self._head.read_values(self._model, texts)
+            return self._networks.read_values(self._model, texts)
         return [[exp(total / count) for count, total in enumerate(accumulate(row), start=1)]
                 for row in self.logprobs(texts)]  # fmt: skip
 
     def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
         """Return the log-probability (nats) of each token of each solution; see `values`."""
         self._check_context(texts)
-        return self._head.read_logprobs(self._model, texts)
+        return self._networks.read_logprobs(self._model, texts)
 
     def _check_context(self, texts: Sequence[SolutionTokens]) -> None:
         longest = max((len(text.question) + len(text.solution) for text in texts), default=0)
@@ -145,10 +144,9 @@ class RewardModel:
     def __init__(self, folder: Path, form: str) -> None:
         if form not in REWARD_MODEL_FORMS:
             raise InputError(f"--form {form} is for a reward model on a server; serve it by vLLM")
-        from gradeschool.models import local
-        from gradeschool.verifier import head
+        from gradeschool.verifier import networks
 
-        self._head, self._device = head, local.best_device()
+        self._networks, self._device = networks, local.best_device()
         self.form, self.name = form, f"{local.model_name(folder)} ({form})"
         self.tokenizer = local.load_tokenizer(folder)
         model, loading = local.from_folder(
@@ -191,9 +189,9 @@ class RewardModel:
             rows += [self._encode(question, steps[:end]) for end in ends]
             owners += [owner] * len(ends)
         found: list[list[float]] = [[]] * len(rows)
-        for part in self._head.batch_rows([len(ids) for ids, _ in rows], self._device):
+        for part in self._networks.batch_rows([len(ids) for ids, _ in rows], self._device):
             # Attention is causal, so that padding is never seen.
-            ids = self._head.pad_rows([rows[number][0] for number in part], self._device)
+            ids = self._networks.pad_rows([rows[number][0] for number in part], self._device)
             with torch.inference_mode():
                 if is_sequence:
                     states = self._model.base_model(input_ids=ids, use_cache=False)
@@ -485,8 +483,8 @@ def load_verifier(spec: str, form: str | None = None) -> TokenReader | StepReade
     if spec.startswith(ADDRESS):
         return RewardServer(spec, form)
     folder = Path(spec)
-    if folder.is_dir() and not (folder / VERIFIER_FILE).is_file():
-        needs_training_packages()
+    if folder.is_dir() and not (folder / local.VERIFIER_FILE).is_file():
+        local.needs_training_packages()
         names = (read_json(folder / "config.json") or {}).get("architectures") or ()
         known = (form for form, (_, end) in REWARD_MODEL_FORMS.items() for name in names
                  if end is not None and str(name).endswith(end))  # fmt: skip
@@ -498,7 +496,7 @@ def load_verifier(spec: str, form: str | None = None) -> TokenReader | StepReade
 def is_model(spec: str) -> bool:
     """Return whether a verifier's spec is a model, not a file of scores or a name in one."""
     path = Path(spec)
-    return spec.startswith(ADDRESS) or spec == TINY or path.is_dir() or path.suffix == GGUF
+    return spec.startswith(ADDRESS) or spec == TINY or path.is_dir() or path.suffix == local.GGUF
 
 
 def add_scores(

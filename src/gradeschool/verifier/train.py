@@ -19,16 +19,17 @@ from typing import Any, Literal, NamedTuple
 import torch
 import transformers
 from safetensors.torch import load_model, save_model
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, logsigmoid
 
 from gradeschool.atomic import LOCK_FILE, append_lines, locked_file, write_json
 from gradeschool.datasets.load import load_dataset, sha256_of
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.own_run import dataset_of, read_json
 from gradeschool.formats.values import DEFAULTS, ReadOptions
-from gradeschool.models.local import TRAINING_FILE, UNFINISHED, files_digest, precision_on
+from gradeschool.models import local
 from gradeschool.problem import MARKER
 from gradeschool.scoring.at_k import CandidateRun, count_labels, describe_labels, one_run
-from gradeschool.verifier import base_model, data, head
+from gradeschool.verifier import data, networks
 from gradeschool.verifier.rank import measure_auc
 from gradeschool.worker import stop_flag
 
@@ -81,6 +82,119 @@ class TrainingJob(NamedTuple):
     reading: ReadOptions = DEFAULTS
 
 
+# Losses: each is a sum; a training divides it by its count over the whole update and adds the two
+# unweighted, as the paper's joint objective does (section 4.2 and appendix E).
+
+
+VERIFICATION, LANGUAGE = "verification", "language"
+
+
+class TrainedModel(torch.nn.Module):
+    """A language model or a verifier with the losses of its rows."""
+
+    def __init__(
+        self, trained: Any, level: data.Level = "token", objective: data.Objective = "joint"
+    ) -> None:
+        super().__init__()
+        self.trained, self.level, self.objective = trained, level, objective
+
+    @property
+    def model(self) -> Any:
+        """Return the language model."""
+        return self.trained.model if isinstance(self.trained, networks.Verifier) else self.trained
+
+    def collate(self, items: Sequence[data.Item]) -> dict[str, torch.Tensor]:
+        """Return the rows of items as tensors, padded on the right.
+
+        Attention is causal, so that no token sees the padding behind it. By token: whether the
+        language loss covers it, whether it belongs to a labelled solution, whether its value is
+        learnt, and the target. By row: the last token, and the weight of its verification loss.
+        """
+        rows = [row for item in items for row in item]
+        ids = networks.pad_rows([row.ids for row in rows], "cpu")
+        width = ids.shape[1]
+        places = torch.arange(width)
+
+        def column(numbers: Sequence[float]) -> torch.Tensor:
+            return torch.tensor(numbers)[:, None]
+
+        ends = column([len(row.ids) for row in rows])
+        weights = column([float(row.weight) for row in rows])
+        starts = [width if row.language_start is None else max(1, row.language_start)
+                  for row in rows]  # fmt: skip
+        solution = (places >= column([row.start for row in rows])) & (places < ends) & (weights > 0)
+        valued = solution
+        if self.level == "step":
+            valued = torch.zeros_like(solution)
+            for number, row in enumerate(rows):
+                valued[number, [row.start + max(end, 1) - 1 for end in row.ends]] = row.weight > 0
+        elif self.level in ("solution", "likelihood"):
+            valued = solution & (places == ends - 1)
+        return {
+            "ids": ids,
+            "language": (places >= column(starts)) & (places < ends),
+            "solution": solution,
+            "valued": valued,
+            "targets": (places < column([row.start + row.right_tokens for row in rows])).float(),
+            "last": ends - 1,
+            "weight": weights[:, 0],
+        }
+
+    def counts(self, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """Return the counts by which the verification and the language loss are divided."""
+        weights = batch["weight"]
+        if self.objective == "pairwise":
+            values = weights.new_tensor(len(weights) / 2)
+        elif self.level == "pooled":
+            values = weights.sum()
+        else:
+            values = (batch["valued"] * weights[:, None]).sum()
+        return torch.stack([values, batch["language"].sum().float()])
+
+    def forward(self, **batch: torch.Tensor) -> torch.Tensor:
+        """Return the summed verification and language losses; see `collate`."""
+        ids, covered, solution = batch["ids"], batch["language"], batch["solution"]
+        states = self.model.base_model(input_ids=ids, use_cache=False).last_hidden_state
+        # Every parameter gets a gradient, as DDP expects.
+        language = verification = (states.sum() * 0.0).float()
+        banned = self.trained.token_id if isinstance(self.trained, networks.Verifier) else -1
+        if covered.any():
+            logits = networks.compute_logits(self.model, states[:, :-1][covered[:, 1:]], banned)
+            language = cross_entropy(logits, ids[covered], reduction="sum")
+        if solution.any():
+            with torch.autocast(states.device.type, enabled=False):
+                if self.level == "likelihood":
+                    tokens = states[:, :-1][solution[:, 1:]]
+                    logits = networks.compute_logits(self.model, tokens, banned, exact=True)
+                    chosen = -cross_entropy(logits, ids[solution], reduction="none")
+                    by_token = chosen.new_zeros(solution.shape).masked_scatter(solution, chosen)
+                    labels = binary_cross_entropy_with_logits(
+                        self.trained.logits(by_token.sum(1)),
+                        batch["targets"].gather(1, batch["last"])[:, 0],
+                        reduction="none",
+                    )
+                    verification = (labels * batch["weight"]).sum()
+                else:
+                    verification = self._value_loss(self.trained.values(states), batch)
+        return torch.stack([verification, language])
+
+    def _value_loss(self, values: torch.Tensor, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """Return the squared errors of the values, or of their mean, or the loss of pairs."""
+        solution, targets, weights = batch["solution"], batch["targets"], batch["weight"]
+        if self.level == "pooled":
+            scores = (values * solution).sum(1) / solution.sum(1).clamp(min=1)
+        else:
+            scores = values.gather(1, batch["last"])[:, 0]
+        if self.objective == "pairwise":
+            return -logsigmoid(scores[0::2] - scores[1::2]).sum()
+        if self.level == "pooled":
+            return (weights * (scores - targets.gather(1, batch["last"])[:, 0]) ** 2).sum()
+        return ((values - targets) ** 2 * batch["valued"] * weights[:, None]).sum()
+
+
+# Trainings
+
+
 class Prepared(NamedTuple):
     """A training ready to begin.
 
@@ -88,8 +202,8 @@ class Prepared(NamedTuple):
     the model, whose best weights are kept; the training ends after PATIENCE without a better one.
     """
 
-    base: base_model.BaseModel
-    model: head.TrainedModel
+    base: networks.BaseModel
+    model: TrainedModel
     items: Sequence[data.Item]
     save: Callable[[Path, Mapping[str, float]], None]
     left_out: Sequence[str] = ()
@@ -98,8 +212,8 @@ class Prepared(NamedTuple):
 
 def change_model(model: Any, settings: TrainingSettings) -> Any:
     """Give a model the dropout and the adapters of the settings; return peft's wrapper or None."""
-    base_model.set_dropout(model, settings.dropout)
-    return base_model.add_lora(model, settings.lora, settings.seed) if settings.lora else None
+    networks.set_dropout(model, settings.dropout)
+    return networks.add_lora(model, settings.lora, settings.seed) if settings.lora else None
 
 
 def run_training(
@@ -114,8 +228,8 @@ def run_training(
     fields of training.json; their "status" is "running" if a signal ended the training early.
     Raises StoreError for a folder that holds something else.
     """
-    output, work = job.output, job.output / UNFINISHED
-    known = read_json(output / TRAINING_FILE)
+    output, work = job.output, job.output / local.UNFINISHED
+    known = read_json(output / local.TRAINING_FILE)
     plain_facts = json.loads(json.dumps(facts, default=str))
     if known is not None:
         before = known.get("settings") or {}
@@ -152,7 +266,7 @@ def run_training(
         work.mkdir(parents=True, exist_ok=True)
         if is_first:
             stack.enter_context(locked_file(output / LOCK_FILE))
-            write_json(output / TRAINING_FILE, fields)
+            write_json(output / local.TRAINING_FILE, fields)
         trainer.add_callback(StopOnSignal(stop))
         # A checkpoint that a kill cut short has no trainer_state.json.
         whole = [path for path in work.glob("checkpoint-*")
@@ -170,7 +284,7 @@ def run_training(
         fields |= {"status": "finished", "updates": done, "losses": losses}
         if is_first:
             prepared.save(output, losses)
-            write_json(output / TRAINING_FILE, fields)
+            write_json(output / local.TRAINING_FILE, fields)
             shutil.rmtree(work)
         return fields
 
@@ -212,13 +326,13 @@ class OwnTrainer(transformers.Trainer):
         measures = prepared.evaluate is not None
         every = max(1, updates // EVALUATIONS) if measures else job.save_every
         arguments = transformers.TrainingArguments(
-            output_dir=str(job.output / UNFINISHED),
+            output_dir=str(job.output / local.UNFINISHED),
             max_steps=updates,
             per_device_train_batch_size=micro,
             gradient_accumulation_steps=passes,
             learning_rate=settings.lr,
             warmup_steps=settings.warmup,
-            bf16=precision_on("cuda" if on_gpu else "cpu", self.weights) == "bfloat16",
+            bf16=local.precision_on("cuda" if on_gpu else "cpu", self.weights) == "bfloat16",
             use_cpu=not on_gpu,
             seed=settings.seed % 2**32,
             save_steps=every,
@@ -286,7 +400,7 @@ class OwnTrainer(transformers.Trainer):
         """Return the mean losses over the last updates, by default a fifth of them."""
         sums = self.sums[-(last or max(1, len(self.sums) // 5)) :]
         means = [sum(column) / len(sums) for column in zip(*sums, strict=True)]
-        names = (head.VERIFICATION, head.LANGUAGE)
+        names = (VERIFICATION, LANGUAGE)
         return {name: mean for name, mean in zip(names, means, strict=False) if mean}
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
@@ -299,7 +413,7 @@ class OwnTrainer(transformers.Trainer):
             append_lines(self.job.output / LOSSES, [{"update": step, **row}])
             if measured or time.monotonic() - self.shown > SHOW_SECONDS:
                 self.shown = time.monotonic()
-                names = (head.VERIFICATION, head.LANGUAGE, f"eval_{AUC}")
+                names = (VERIFICATION, LANGUAGE, f"eval_{AUC}")
                 figures = [f" · {name} {logs[name]:.4f}" for name in names if name in logs]
                 self.job.note(f"{step}/{self.args.max_steps} updates{''.join(figures)}")
         super().log(logs, start_time)
@@ -326,7 +440,7 @@ class OwnTrainer(transformers.Trainer):
             return self.optimizer
         settings, trained = self.settings, self.prepared.model.trained
         rates: dict[int, float] = {}
-        if isinstance(trained, head.Verifier):
+        if isinstance(trained, networks.Verifier):
             head_lr = settings.head_lr or max(settings.lr, LEAST_HEAD_LR)
             rates = {id(trained.gain): head_lr, id(trained.bias): head_lr}
             if hasattr(trained, "row"):
@@ -423,7 +537,7 @@ class Finetuning(TrainingSettings):
     model: str
     dataset: str
     loss_on: Literal["solution", "both", "answer"] = "both"
-    vocabulary: int = base_model.VOCABULARY
+    vocabulary: int = networks.VOCABULARY
 
 
 def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
@@ -432,7 +546,7 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
     Raises InputError for a model, dataset or setting that cannot be used.
     """
     # Raises its errors before a dataset is fetched.
-    identity = base_model.identify_model(settings.model)
+    identity = networks.identify_model(settings.model)
     dataset = load_dataset(settings.dataset)
     problems = dataset.problems[: settings.limit]
     if settings.loss_on == "answer":
@@ -445,14 +559,14 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
     }
 
     def prepare() -> Prepared:
-        if settings.model.startswith(base_model.NEW_PREFIX):
+        if settings.model.startswith(networks.NEW_PREFIX):
             texts = [f"{problem.question}\n{problem.solution}" for problem in problems]
-            tokenizer = base_model.build_tokenizer(texts, settings.vocabulary)
-            shape = base_model.named_shape(settings.model)
-            model = base_model.new_model(tokenizer, shape, settings.seed)
-            base = base_model.BaseModel(model, tokenizer, torch.float32)
+            tokenizer = networks.build_tokenizer(texts, settings.vocabulary)
+            shape = networks.named_shape(settings.model)
+            model = networks.new_model(tokenizer, shape, settings.seed)
+            base = networks.BaseModel(model, tokenizer, torch.float32)
         else:
-            base = base_model.load_folder(Path(settings.model))
+            base = networks.load_folder(Path(settings.model))
         if settings.chat:
             data.use_chat(base.tokenizer, settings.model)
         whole = settings.loss_on == "both"
@@ -460,9 +574,9 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
         adapters = change_model(base.model, settings)
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
-            base_model.save_folder(base, folder, adapters)
+            networks.save_folder(base, folder, adapters)
 
-        return Prepared(base, head.TrainedModel(base.model), items, save, left_out)
+        return Prepared(base, TrainedModel(base.model), items, save, left_out)
 
     return run_training(job, settings, facts, prepare)
 
@@ -501,8 +615,8 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
     Raises InputError for models, samples or settings that cannot be used.
     """
-    generator_files = base_model.identify_model(settings.generator)
-    init_files = base_model.identify_model(settings.init) if settings.init else "generator"
+    generator_files = networks.identify_model(settings.generator)
+    init_files = networks.identify_model(settings.init) if settings.init else "generator"
     is_likelihood = settings.level == "likelihood"
     if is_likelihood and (settings.init_row == "probe" or settings.objective == "pairwise"):
         raise InputError(
@@ -522,7 +636,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
     sampled = one_run(settings.samples, options, job.note)
     sampled = sampled._replace(answered=sampled.answered[: settings.limit])
     sampler = SAMPLER.match(str(sampled.manifest.get("model") or ""))
-    if sampler is not None and sampler[2] != files_digest(Path(settings.generator)):
+    if sampler is not None and sampler[2] != local.files_digest(Path(settings.generator)):
         raise InputError(
             f"the samples in {settings.samples!r} were written by {sampler[1]!r} ({sampler[2]}), "
             f"not by the model in {settings.generator!r}; give that model with --generator, and "
@@ -545,10 +659,10 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
     def prepare() -> Prepared:
         start = settings.init or settings.generator
-        base, level = base_model.load_folder(Path(start)), settings.level
+        base, level = networks.load_folder(Path(start)), settings.level
         if settings.chat:
             data.use_chat(base.tokenizer, start)
-        verifier = head.new_verifier(base.model, base.tokenizer, settings.seed, is_likelihood)
+        verifier = networks.new_verifier(base.model, base.tokenizer, settings.seed, is_likelihood)
         items, left_out = data.verifier_items(
             sampled, base.tokenizer, base.context, objective=settings.objective,
             language=language, supervision=settings.supervision,
@@ -561,10 +675,10 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
         def save(folder: Path, losses: Mapping[str, float]) -> None:
             _warn_of_heads(verifier, settings, items, losses, job.note)
             fields = {**verifier.save_fields(), "level": level}
-            base_model.save_folder(base, folder, adapters)
-            write_json(folder / base_model.VERIFIER_FILE, fields)
+            networks.save_folder(base, folder, adapters)
+            write_json(folder / local.VERIFIER_FILE, fields)
 
-        trained = head.TrainedModel(verifier, level, settings.objective)
+        trained = TrainedModel(verifier, level, settings.objective)
         evaluate = None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level)
         return Prepared(base, trained, items, save, left_out, evaluate)
 
@@ -572,7 +686,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
 
 def _begin(
-    verifier: head.Verifier, items: Sequence[data.Item], settings: VerifierTraining, note: Note
+    verifier: networks.Verifier, items: Sequence[data.Item], settings: VerifierTraining, note: Note
 ) -> None:
     """Fit the head before the first update."""
     verifier.to("cuda" if torch.cuda.is_available() else "cpu").eval()
@@ -581,22 +695,24 @@ def _begin(
         some = rows[:: max(1, len(rows) // PROBED)]
         verifier.fit_row([row.text for row in some], [row.is_right for row in some])
         note(f"the head begins from a probe of {len(some):,} solutions")
-    if verifier.kind == base_model.LIKELIHOOD:
+    if verifier.kind == networks.LIKELIHOOD:
         some = rows[: max(64, settings.batch)]
-        values = head.read_logprobs(verifier.model, [row.text for row in some], verifier.token_id)
+        values = networks.read_logprobs(
+            verifier.model, [row.text for row in some], verifier.token_id
+        )
         verifier.fit_start(list(map(sum, values)))
     verifier.train()
 
 
 def _warn_of_heads(
-    verifier: head.Verifier,
+    verifier: networks.Verifier,
     settings: VerifierTraining,
     items: Sequence[data.Item],
     losses: Mapping[str, float],
     note: Note,
 ) -> None:
     """Say that the gain changed its sign, or that the squared error ends at that of a constant."""
-    if verifier.kind == base_model.LOGIT and verifier.gain.item() < 0:
+    if verifier.kind == networks.LOGIT and verifier.gain.item() < 0:
         note(
             "the head's gain changed its sign: its learning rate is too high for so few labels; "
             "give a lower --head-lr"
@@ -608,21 +724,21 @@ def _warn_of_heads(
         size = row.weight * (len(row.ids) - row.start if settings.level == "token" else 1)
         total, right = total + size, right + size * row.is_right
     constant = right / total * (1 - right / total)
-    if losses.get(head.VERIFICATION, 0.0) > CONSTANT * constant:
+    if losses.get(VERIFICATION, 0.0) > CONSTANT * constant:
         note(
-            f"the squared error ends at {losses[head.VERIFICATION]:.3f}, and a constant scores "
+            f"the squared error ends at {losses[VERIFICATION]:.3f}, and a constant scores "
             f"{constant:.3f}: the verifier learnt next to nothing; give --init-row probe, a higher "
             "--lr or --head-lr, more solutions, or more --epochs"
         )
 
 
 def _measure(
-    verifier: head.Verifier, tokenizer: Any, run: CandidateRun, level: data.Level
+    verifier: networks.Verifier, tokenizer: Any, run: CandidateRun, level: data.Level
 ) -> float:
     """Return the AUC within problems on a development run."""
     pairs = [data.QuestionSolution(answered.problem.question, each.text, each.finished)
              for answered in run.answered for each in answered.candidates]  # fmt: skip
-    values = iter(head.read_values(verifier, data.encode_pairs(tokenizer, pairs)))
+    values = iter(networks.read_values(verifier, data.encode_pairs(tokenizer, pairs)))
     by_problem = []
     for answered in run.answered:
         each = [next(values) for _ in answered.candidates]
