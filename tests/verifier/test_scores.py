@@ -120,7 +120,7 @@ def test_a_language_model_scores_by_log_probability(tmp_path: Path, gradeschool:
     texts = encode_pairs(scorer.verifier.tokenizer, PAIRS[:1])
     [by_token] = scorer.verifier.logprobs(texts)
     assert score == pytest.approx(math.exp(sum(by_token) / len(by_token)))
-    with pytest.raises(InputError, match="give a verifier or a generator"):
+    with pytest.raises(InputError, match="no model is given"):
         load_rater(None)
     samples = tmp_path / "samples.jsonl"
     rows = [{"index": index % 4, "sample": index // 4, "completion": f"#### {index}"}
