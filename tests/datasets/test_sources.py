@@ -25,8 +25,8 @@ from gradeschool.scoring.matching import Matcher
 from tests.conftest import SHARED
 from tests.support.command import Command
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
+from tests.support.datasets import own_rows as own_rows  # a fixture
 from tests.support.files import jsonl
-from tests.support.processbench_rows import own_rows as own_rows  # a fixture
 
 Make = Callable[[str, str], tuple[Problem, ...]]
 

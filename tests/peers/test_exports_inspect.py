@@ -11,7 +11,7 @@ from tests.peers.compare import COMPARED
 from tests.peers.pages import run, run_python, why_not
 from tests.support.command import run_script
 from tests.support.exports import runs_file
-from tests.support.hostile_report import HOSTILE
+from tests.support.report_page import HOSTILE
 
 pytestmark = pytest.mark.peers
 SCORERS = ("gradeschool/reader", "openai/2021", "inspect/match-numeric@<=0.3.220")

@@ -11,7 +11,7 @@ import pytest
 from tests.peers.pages import run_example, run_python, sections, why_not
 from tests.support.command import run_script
 from tests.support.exports import runs_file
-from tests.support.hostile_report import HOSTILE
+from tests.support.report_page import HOSTILE
 
 pytestmark = pytest.mark.peers
 

@@ -19,8 +19,8 @@ from tests.support.command import Command
 from tests.support.exports import TARGETS, export, samples_of
 from tests.support.exports import answers as answers  # a fixture
 from tests.support.files import jsonl
-from tests.support.hostile_report import HOSTILE
 from tests.support.recorded_run import run as run  # a fixture
+from tests.support.report_page import HOSTILE
 
 CANARY = "sk-canary-4815162342"
 CHOSEN = ("--scorer", "gradeschool/reader", "--scorer", "openai/2021")

@@ -11,8 +11,7 @@ from tests.support.browser import chromium as chromium  # a fixture
 from tests.support.browser import open_page as open_page  # a fixture
 from tests.support.command import run_script
 from tests.support.files import jsonl
-from tests.support.hostile_report import HOSTILE
-from tests.support.valued import valued_files
+from tests.support.report_page import HOSTILE, valued_files
 from tests.support.view import SECONDS, View
 from tests.support.view import view as view  # a fixture
 

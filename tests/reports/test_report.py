@@ -25,10 +25,8 @@ from gradeschool.scoring.sources import Run
 from gradeschool.scoring.table import ScorerSet
 from tests.support.command import Command
 from tests.support.files import jsonl
-from tests.support.hostile_report import HOSTILE
 from tests.support.recorded_run import run as run  # a fixture
-from tests.support.report_page import blocks, report
-from tests.support.valued import valued_files
+from tests.support.report_page import HOSTILE, blocks, report, valued_files
 
 TEXTS = st.text(st.characters(), max_size=40)  # lone surrogates too
 ON_SAMPLE = ("-d", "sample")

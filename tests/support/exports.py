@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.command import Command
 from tests.support.files import jsonl
-from tests.support.hostile_report import HOSTILE
+from tests.support.report_page import HOSTILE
 
 TARGETS = {"lm-eval": "lm_eval", "inspect": "log.eval", "parquet": "rows.parquet"}
 

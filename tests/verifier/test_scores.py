@@ -24,12 +24,43 @@ from gradeschool.verifier.scores import (
     score_pairs,
 )
 from tests.support.command import Command
-from tests.support.fixtures import skip_without
-from tests.support.gguf_verifier import NEEDS, PAIRS
-from tests.support.gguf_verifier import verifier as verifier  # a fixture
+from tests.support.fixtures import VERIFIER_NEEDS, skip_without
 from tests.support.http_server import serve
+from tests.support.trainees import save_verifier
 
 SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
+PAIRS = [
+    QuestionSolution("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
+    QuestionSolution(
+        "Tom has 3 apples and buys 4. How many?", "He has 12.\n#### 12", finished=False
+    ),
+    QuestionSolution("Tom has 3 apples and buys 4. How many?", "He has 3+4=<<3+4=7>>7.\n#### 7"),
+    QuestionSolution("Wie viel sind 1.234 €?", "é\u2028½ <eos> <ver> 12\t\n#### -3"),
+    QuestionSolution("Nothing?", ""),
+]
+
+
+@pytest.fixture(scope="module", params=["logit", "likelihood"])
+def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a verifier with random weights, and beside it its GGUF file."""
+    skip_without(VERIFIER_NEEDS, "a verifier as a GGUF file")
+    from gradeschool.verifier.networks import (
+        SHAPES,
+        Verifier,
+        build_tokenizer,
+        new_model,
+        write_gguf,
+    )
+
+    folder: Path = tmp_path_factory.mktemp(request.param) / "model"
+    tokenizer = build_tokenizer([pair.question + pair.solution for pair in PAIRS], vocabulary=300)
+    model = new_model(tokenizer, SHAPES["0.05M"], seed=3)
+    for layer in model.model.layers:  # zero in a new model, which would leave attention out
+        layer.self_attn.o_proj.weight.data.normal_(std=0.1)
+        layer.mlp.down_proj.weight.data.normal_(std=0.1)
+    save_verifier(Verifier(model, 2, -1.5, 0.7, request.param), folder, tokenizer)
+    write_gguf(folder, folder.with_suffix(".gguf"))
+    return folder
 
 
 @pytest.mark.slow
@@ -50,7 +81,7 @@ def test_a_gguf_file_scores_as_its_folder_does(verifier: Path) -> None:
 
 @pytest.mark.slow
 def test_the_shipped_verifier_prefers_right_solutions() -> None:
-    skip_without(NEEDS, "the built-in verifier")
+    skip_without(VERIFIER_NEEDS, "the built-in verifier")
     scorer = load_rater("tiny", "tiny")
     problems = [each for each in load_dataset("fresh:1").problems
                 if each.meta["family"] == "harvest"][:12]  # fmt: skip
@@ -71,7 +102,7 @@ def _spoiled(solution: str) -> str:
 
 @pytest.mark.slow
 def test_what_is_no_verifier_is_an_error_in_words(tmp_path: Path) -> None:
-    skip_without(NEEDS, "a verifier as a GGUF file")
+    skip_without(VERIFIER_NEEDS, "a verifier as a GGUF file")
     with pytest.raises(InputError, match=r"generator\.gguf' is not a verifier"):
         load_rater(str(TINY_FILE))
     with pytest.raises(InputError, match="there is no verifier 'nothing'; give a folder"):
@@ -113,7 +144,7 @@ def test_a_reward_model_scores_lines() -> None:
 
 @pytest.mark.slow
 def test_a_language_model_scores_by_log_probability(tmp_path: Path, gradeschool: Command) -> None:
-    skip_without(NEEDS, "the built-in model")
+    skip_without(VERIFIER_NEEDS, "the built-in model")
     scorer = load_rater(None, "tiny")
     assert isinstance(scorer.verifier, TokenReader)
     [(_, score, _)] = score_pairs(scorer.verifier, PAIRS[:1])
@@ -229,8 +260,8 @@ def test_rank_takes_an_address_and_a_critic(url: str, tmp_path: Path, gradeschoo
     critic = gradeschool.done("verifier", "rank", file, "-d", "sample", "--critic", f"{url}/reward",
                          "--json")  # fmt: skip
     assert "critic" in critic.json()["verifier"]
-    said = gradeschool.refused("verifier", "rank", file, "--critic", url, "--verifier", "tiny")
-    assert "are both given; give one" in said
+    both = ("-d", "sample", "--critic", url, "--verifier", "tiny")
+    assert "are both given; give one" in gradeschool.refused("verifier", "rank", file, *both)
     written = (tmp_path / "samples.verifier-scores.jsonl").read_text().splitlines()
     scores = {json.loads(line)["score"] for line in written if "critic" in line}
     assert scores == {0.0, 1.0}

@@ -26,10 +26,9 @@ from gradeschool.verifier.step_bench import (
     score_steps,
 )
 from tests.support.command import Command
+from tests.support.datasets import own_rows as own_rows  # a fixture
 from tests.support.files import jsonl
-from tests.support.fixtures import skip_without
-from tests.support.gguf_verifier import NEEDS
-from tests.support.processbench_rows import own_rows as own_rows  # a fixture
+from tests.support.fixtures import VERIFIER_NEEDS, skip_without
 
 
 def row(label: int, steps: int = 3, problem: str = "", generator: str = "a") -> LabelledSteps:
@@ -232,7 +231,7 @@ def test_critics_are_measured_and_refused_in_words(
 def test_the_built_in_verifier_is_measured(
     own_rows: list[dict[str, Any]], gradeschool: Command
 ) -> None:
-    skip_without(NEEDS, "the built-in verifier")
+    skip_without(VERIFIER_NEEDS, "the built-in verifier")
     arguments = ["bench", "processbench", "--verifier", "tiny", "--json"]
     [verifier] = gradeschool("verifier", *arguments).json()["scorers"]
     assert verifier["name"].startswith("tiny-verifier@")

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradeschool import Problem, judge, load_dataset
+from gradeschool import Problem, calculator, judge, load_dataset
 from gradeschool.datasets.fresh import (
     FAMILIES,
     SEARCH,
@@ -24,13 +25,24 @@ from gradeschool.datasets.fresh import (
     row,
     rows_digest,
 )
+from gradeschool.datasets.fresh.story import (
+    OPERATORS,
+    PEOPLE,
+    Chance,
+    Quantity,
+    Sentence,
+    Speaker,
+    Story,
+    leaf,
+    signature,
+)
 from gradeschool.errors import InputError, UnknownNameError
 from tests.support.command import Command
 
 COUNT = 50  # problems of each split
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-             ast.Div: operator.truediv}  # fmt: skip
+COMPUTE = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+           ast.Div: operator.truediv}  # fmt: skip
 # Of the first 30 problems of every split at seed 1. Another text is another generator VERSION.
 DIGEST = "ad785ba7e266a3f67c87232e9bee695c2a07f29adf15e08cf0c91c6f4fb41763"
 
@@ -52,7 +64,7 @@ def value(expression: str) -> Fraction:
 
     def of(node: ast.expr) -> Fraction:
         if isinstance(node, ast.BinOp):
-            return Fraction(OPERATORS[type(node.op)](of(node.left), of(node.right)))
+            return Fraction(COMPUTE[type(node.op)](of(node.left), of(node.right)))
         assert isinstance(node, ast.Constant)
         return Fraction(str(node.value))
 
@@ -168,3 +180,62 @@ def test_generate_writes_a_file_once(gradeschool: Command, tmp_path: Path) -> No
     assert len(rows) == 5 and {each["family"] for each in rows} <= set(SEARCH)
     assert f"SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}" in ended.err
     assert "exists; remove it" in gradeschool.refused(*options, "-o", str(path))
+
+
+MIA, ANNA, BEN = (
+    next(person for person in PEOPLE if person.name == name) for name in ("Mia", "Anna", "Ben")
+)
+
+
+LEAVES = st.integers(1, 60).map(lambda value: leaf(value, "n"))
+
+
+def joined(pair: tuple[Quantity, Quantity, str]) -> Quantity:
+    first, second, sign = pair
+    made: Quantity = OPERATORS[sign](first, second) if sign != "/" or second.value else first
+    return made
+
+
+QUANTITIES = st.recursive(
+    LEAVES, lambda inner: st.tuples(inner, inner, st.sampled_from("+-*/")).map(joined), max_leaves=5
+)
+
+
+@given(QUANTITIES)
+def test_the_written_expression_has_the_value(quantity: Quantity) -> None:
+    """Brackets are written where they are needed; the calculator reads the same value."""
+    assert calculator.evaluate(quantity.written) == quantity.value
+
+
+def test_money_stays_money_and_a_quotient_of_money_is_a_number() -> None:
+    price, count = leaf(6, "price", money=True), leaf(3, "count")
+    assert (price * count).money
+    assert (price / count).money
+    assert not (price / price).money
+    assert (price / leaf(4, "count")).shown == "1.50"
+    assert leaf(12, "price", money=True).shown == "12"
+
+
+def say(template: str, past: bool = False, **values: Any) -> str:
+    return Speaker(Chance("a")).say(template, values, past)
+
+
+def test_a_pronoun_is_used_only_where_it_can_mean_one_person() -> None:
+    assert say("{A} meets {B}, and {A.he} waves.", A=MIA, B=BEN) == "Mia meets Ben, and she waves."
+    assert say("{A} meets {B}, and {A.he} waves.", A=MIA, B=ANNA) == (
+        "Mia meets Anna, and Mia waves."
+    )
+    assert say("{A.his} bag is full.", A=BEN) == "Ben's bag is full."
+
+
+def test_a_sentence_draws_says_and_computes() -> None:
+    steps = ("She {~have} {=now+k}.", "Each {~get} {=it/m}.")
+    tips = Sentence(("{A} {~get} {k} in tips.",), draws="k=$5-5 tips; m=2-2 friends", steps=steps)
+    story = Story(Chance("row"), {"tips": tips})
+    story.past = False
+    story.cast["A"] = MIA
+    share = story.turn("tips", now=leaf(20, "wage", money=True))
+    assert (share.value, signature(share.tree)) == (Fraction(25, 2), "((wage+tips)/friends)")
+    assert [text for text, _ in story.steps] == [
+        "She has 20+5=$<<20+5=25>>25.", "Each gets 25/2=$<<25/2=12.5>>12.50."
+    ]  # fmt: skip
