@@ -10,7 +10,6 @@ import importlib.util
 import inspect
 import json
 import logging
-import re
 import sys
 import time
 import weakref
@@ -29,8 +28,6 @@ from gradeschool.scorer import Answer, LibraryAnswer, ReturnedScore, Scorer, Sco
 from gradeschool.worker import FOREIGN_LINE, Child, Raised, WorkerFailure, attempt
 
 WALL_SECONDS = 20.0  # for a call that waits without computing
-NAME = re.compile(r"(?P<place>.+):(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)", re.DOTALL)
-MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 EXAMPLE = "give MODULE:FUNCTION or FILE.py:FUNCTION, such as 'rewards.py:score'"
 GOLD_FORMS = ("text", "solution", "number")
 GOLD_NAMES = ("answer", "solution", "ground_truth", "gold", "target", "label", "answers")
@@ -156,16 +153,15 @@ class UserFunction:
 def _locate(function: str | Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """Return the name of a function for people, and where the child finds it."""
     if isinstance(function, str):
-        parts = NAME.fullmatch(function)
-        if parts is None:
+        place, _, name = function.rpartition(":")
+        if not place or not all(map(str.isidentifier, name.split("."))):
             hint = f"{'put spaces between names; ' if ',' in function else ''}{EXAMPLE}"
             raise InputError(f"{function!r} does not name a function; {hint}")
-        place, name = parts["place"], parts["function"]
         if place.endswith(".py"):
             if not Path(place).is_file():
                 raise InputError(f"there is no file {place!r}; {EXAMPLE}")
             return function, {"file": str(Path(place).resolve()), "function": name}
-        if not MODULE.fullmatch(place):
+        if not all(map(str.isidentifier, place.split("."))):
             raise InputError(f"{place!r} is not a module name; {EXAMPLE}")
         return function, {"module": place, "function": name}
     module: str = getattr(function, "__module__", None) or ""

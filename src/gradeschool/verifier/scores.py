@@ -24,14 +24,7 @@ from gradeschool.models.endpoint import STARTING_WAITS, Endpoint, with_retries
 from gradeschool.models.llama_cpp import TINY, TINY_FILE, TINY_VERIFIER, gguf_digest
 from gradeschool.problem import Problem
 from gradeschool.scoring.at_k import CandidateRun
-from gradeschool.verifier.data import (
-    QuestionSolution,
-    SolutionTokens,
-    encode_pairs,
-    line_ends,
-    step_ends,
-    use_chat,
-)
+from gradeschool.verifier import data
 
 PLACES = f"a folder, a FILE{local.GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
 ADDRESS = ("http://", "https://")
@@ -88,11 +81,11 @@ class TokenReader:
         self._model, self.tokenizer = load(path, local.best_device())
         self.level = self._model.level if self._verifies else ""
         if mapping((read_json(path / local.TRAINING_FILE) or {}).get("settings")).get("chat"):
-            use_chat(self.tokenizer, str(path))
+            data.use_chat(self.tokenizer, str(path))
         config = getattr(self._model, "model", self._model).config
         self.context: int | None = getattr(config, "max_position_embeddings", None)
 
-    def values(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+    def values(self, texts: Sequence[data.SolutionTokens]) -> list[list[float]]:
         """Return the value at each token of each solution.
 
         Of a language model, it is the geometric mean of the probabilities of the tokens up to it.
@@ -104,12 +97,12 @@ class TokenReader:
         return [[exp(total / count) for count, total in enumerate(accumulate(row), start=1)]
                 for row in self.logprobs(texts)]  # fmt: skip
 
-    def logprobs(self, texts: Sequence[SolutionTokens]) -> list[list[float]]:
+    def logprobs(self, texts: Sequence[data.SolutionTokens]) -> list[list[float]]:
         """Return the log-probability (nats) of each token of each solution; see `values`."""
         self._check_context(texts)
         return self._networks.read_logprobs(self._model, texts)
 
-    def _check_context(self, texts: Sequence[SolutionTokens]) -> None:
+    def _check_context(self, texts: Sequence[data.SolutionTokens]) -> None:
         longest = max((len(text.question) + len(text.solution) for text in texts), default=0)
         if self.context is not None and longest > self.context:
             raise InputError(
@@ -213,8 +206,9 @@ class RewardModel:
             ids = self._ids(self.tokenizer.apply_chat_template(turns, tokenize=False))
             return ids, [len(ids) - 1]
         if self.form == "sequence" or self._is_export:  # the tokens of our own verifiers
-            [text] = encode_pairs(self.tokenizer, [QuestionSolution(question, "\n".join(steps))])
-            ends = step_ends(self.tokenizer, steps, text.solution)
+            pair = data.QuestionSolution(question, "\n".join(steps))
+            [text] = data.encode_pairs(self.tokenizer, [pair])
+            ends = data.step_ends(self.tokenizer, steps, text.solution)
             places = [len(text.question) + end - 1 for end in ends]
             ids = [*text.question, *text.solution]
             return ids, places[-1:] if self.form == "sequence" else places
@@ -408,7 +402,7 @@ SolutionScore = tuple[list[float], float, Sequence[int]]
 
 
 def score_pairs(
-    reader: TokenReader | StepReader, pairs: Sequence[QuestionSolution], reduction: str = LAST
+    reader: TokenReader | StepReader, pairs: Sequence[data.QuestionSolution], reduction: str = LAST
 ) -> list[SolutionScore]:
     """Return of each solution the values at its tokens (or steps), its score, its tokens' ids.
 
@@ -420,12 +414,12 @@ def score_pairs(
                       or [""]) for pair in pairs]  # fmt: skip
         found = reader.step_scores(solutions, last_only=reduction == LAST)
         return [(list(values), reduce(values), ()) for values in found]
-    texts = encode_pairs(reader.tokenizer, pairs)
+    texts = data.encode_pairs(reader.tokenizer, pairs)
     scores: list[SolutionScore] = []
     for pair, text, values in zip(pairs, texts, reader.values(texts), strict=True):
         used = values
         if reduction not in (LAST, TOKENS):
-            ends = line_ends(reader.tokenizer, pair.solution, text.solution)
+            ends = data.line_ends(reader.tokenizer, pair.solution, text.solution)
             used = [values[end - 1] for end in ends]
         scores.append((values, reduce(used), text.solution))
     return scores
@@ -473,8 +467,7 @@ def load_rater(
         head.name = f"log-probability {head.name}"
     else:
         raise InputError("no model is given; give --verifier, --generator or --critic")
-    usual = TOKENS if getattr(head, "level", "") == "pooled" else LAST
-    used = reduction or usual
+    used = reduction or (TOKENS if getattr(head, "level", "") == "pooled" else LAST)
     return Rater(head, other, used, head.name if used == LAST else f"{head.name}:{used}")
 
 
@@ -523,16 +516,19 @@ def add_scores(
         and (row.values is not None or not tokens)
         and (generator is None or row.generator == generator.name)
     }
-    waiting = [(each.key, QuestionSolution(answered.problem.question, each.text, each.finished))
-               for answered in sampled.answered for each in answered.candidates
-               if each.key not in scored]  # fmt: skip
+    waiting = []
+    for problem, candidates in sampled.answered:
+        for each in candidates:
+            if each.key not in scored:
+                pair = data.QuestionSolution(problem.question, each.text, each.finished)
+                waiting.append((each.key, pair))
     for start in range(0, len(waiting), CHUNK):
         chunk = waiting[start : start + CHUNK]
         pairs = list(dict.fromkeys(pair for _, pair in chunk))  # a text drawn often is read once
         found = dict(zip(pairs, score_pairs(reader, pairs, rater.reduction), strict=True))
-        logprobs: dict[QuestionSolution, list[float]] = {}
+        logprobs: dict[data.QuestionSolution, list[float]] = {}
         if generator is not None:
-            encoded = encode_pairs(generator.tokenizer, pairs)
+            encoded = data.encode_pairs(generator.tokenizer, pairs)
             logprobs = dict(zip(pairs, generator.logprobs(encoded), strict=True))
         rows = []
         for key, pair in chunk:

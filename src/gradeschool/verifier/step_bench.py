@@ -93,12 +93,10 @@ Counts = tuple[int, int, int, int]
 
 def count_predicted(predicted: Iterable[tuple[LabelledSteps, int | None]]) -> Counts:
     """Return the counts of rows with their predictions."""
-    counts = [0, 0, 0, 0]
+    hits: dict[bool, list[bool]] = {True: [], False: []}  # whether predicted, by erroneous
     for row, prediction in predicted:
-        place = 2 if row.label == NO_ERROR else 0
-        counts[place] += 1
-        counts[place + 1] += prediction == row.label
-    return (counts[0], counts[1], counts[2], counts[3])
+        hits[row.label != NO_ERROR].append(prediction == row.label)
+    return len(hits[True]), sum(hits[True]), len(hits[False]), sum(hits[False])
 
 
 def f1_score(counts: Iterable[Counts]) -> float | None:

@@ -162,34 +162,29 @@ class TrainedModel(torch.nn.Module):
             logits = networks.compute_logits(self.model, states[:, :-1][covered[:, 1:]], banned)
             language = cross_entropy(logits, ids[covered], reduction="sum")
         if solution.any():
+            weights, labels = batch["weight"], batch["targets"].gather(1, batch["last"])[:, 0]
             with torch.autocast(states.device.type, enabled=False):
                 if self.level == "likelihood":
                     tokens = states[:, :-1][solution[:, 1:]]
                     logits = networks.compute_logits(self.model, tokens, banned, exact=True)
                     chosen = -cross_entropy(logits, ids[solution], reduction="none")
                     by_token = chosen.new_zeros(solution.shape).masked_scatter(solution, chosen)
-                    labels = binary_cross_entropy_with_logits(
-                        self.trained.logits(by_token.sum(1)),
-                        batch["targets"].gather(1, batch["last"])[:, 0],
-                        reduction="none",
-                    )
-                    verification = (labels * batch["weight"]).sum()
+                    sums = self.trained.logits(by_token.sum(1))
+                    losses = binary_cross_entropy_with_logits(sums, labels, reduction="none")
+                    verification = (losses * weights).sum()
                 else:
-                    verification = self._value_loss(self.trained.values(states), batch)
+                    values = self.trained.values(states)
+                    scores = values.gather(1, batch["last"])[:, 0]
+                    if self.level == "pooled":
+                        scores = (values * solution).sum(1) / solution.sum(1).clamp(min=1)
+                    if self.objective == "pairwise":
+                        verification = -logsigmoid(scores[0::2] - scores[1::2]).sum()
+                    elif self.level == "pooled":
+                        verification = (weights * (scores - labels) ** 2).sum()
+                    else:
+                        errors = (values - batch["targets"]) ** 2
+                        verification = (errors * batch["valued"] * weights[:, None]).sum()
         return torch.stack([verification, language])
-
-    def _value_loss(self, values: torch.Tensor, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """Return the squared errors of the values, or of their mean, or the loss of pairs."""
-        solution, targets, weights = batch["solution"], batch["targets"], batch["weight"]
-        if self.level == "pooled":
-            scores = (values * solution).sum(1) / solution.sum(1).clamp(min=1)
-        else:
-            scores = values.gather(1, batch["last"])[:, 0]
-        if self.objective == "pairwise":
-            return -logsigmoid(scores[0::2] - scores[1::2]).sum()
-        if self.level == "pooled":
-            return (weights * (scores - targets.gather(1, batch["last"])[:, 0]) ** 2).sum()
-        return ((values - targets) ** 2 * batch["valued"] * weights[:, None]).sum()
 
 
 # Trainings
