@@ -65,15 +65,14 @@ class DatasetSource:
 
     path: the file below GRADESCHOOL_DATA or the cache. sha256: of the file's bytes; "" for a file
     that the package ships, and if no digest is published: it is then recorded at the first fetch,
-    from a commit, and every later copy must match.
-    rows: number of problems. url: the origin, "" if the package ships it. layout: "gsm8k"
-    (question, answer), "columns" (rows of JSON or tab-separated values, see `columns`), "platinum"
-    (GSM8K's rows, then relabelled), "step-labels" (`LabelledSteps`), or one of exemplars:
-    "exemplars" (question, rationale, answer), "lm-eval-yaml", "lm-eval-samples",
-    "opencompass-config", "mgsm-exemplars". columns: for the layout "columns"; numbers if the file
-    has no column names. alternative: another file with the same content that GRADESCHOOL_DATA may
-    contain instead: (path, sha256, layout). language: ISO 639-1 code of the problems. golds: the
-    kinds of golds, with counts. aliases: other names.
+    from a commit, and every later copy must match. rows: number of problems. url: the origin, "" if
+    the package ships it. layout: "gsm8k" (question, answer), "columns" (rows of JSON or
+    tab-separated values, see `columns`), "platinum" (GSM8K's rows, then relabelled), "step-labels"
+    (`LabelledSteps`), or one of exemplars: "exemplars" (question, rationale, answer),
+    "lm-eval-yaml", "lm-eval-samples", "opencompass-config", "mgsm-exemplars". columns: for the
+    layout "columns"; numbers if the file has no column names. alternative: another file with the
+    same content that GRADESCHOOL_DATA may contain instead: (path, sha256, layout). language: ISO
+    639-1 code of the problems. golds: the kinds of golds, with counts. aliases: other names.
     """
 
     name: str

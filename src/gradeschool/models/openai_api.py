@@ -7,16 +7,8 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from gradeschool.completion import (
-    CUT_BY_STOP,
-    ENDED_AT_ONCE,
-    IN_REASONING,
-    IN_THINKING,
-    Finish,
-    Usage,
-    cut_at,
-    finish_of,
-)
+from gradeschool import completion
+from gradeschool.completion import Finish, Usage, cut_at, finish_of
 from gradeschool.errors import FatalModelError, ModelError, TransientError
 from gradeschool.formats.values import mapping, service_failure
 from gradeschool.masking import masked, masked_values, shown_address
@@ -200,14 +192,14 @@ def reply_in(body: Mapping[str, Any], request: Request) -> Reply:
         if not text.strip():
             matched = choice.get("stop_reason") in stops  # vLLM and SGLang
             if content.strip() or (matched and not reasoning):
-                deviations.append(CUT_BY_STOP)
+                deviations.append(completion.CUT_BY_STOP)
             elif finish is Finish.LENGTH:
-                deviations.append(IN_THINKING)
+                deviations.append(completion.IN_THINKING)
             elif reasoning:
-                deviations.append(IN_REASONING)
+                deviations.append(completion.IN_REASONING)
             else:
                 several = (usage.completion_tokens or 0) > 1 and stops
-                deviations.append(CUT_BY_STOP if several else ENDED_AT_ONCE)
+                deviations.append(completion.CUT_BY_STOP if several else completion.ENDED_AT_ONCE)
         return Reply(text, finish, usage, reasoning, name, tuple(deviations))
     except ModelError as error:
         error.usage = usage
