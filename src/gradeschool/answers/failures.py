@@ -11,17 +11,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import NamedTuple
 
+from gradeschool.answers import regions
 from gradeschool.answers.extractor import Confidence, ExtractedAnswer, extract_final_answer
 from gradeschool.answers.quantities import canonical_gold, exact, same_answer
-from gradeschool.answers.regions import (
-    LENGTH,
-    LONGEST_UNIT,
-    UNREPORTED,
-    WORD,
-    Region,
-    committed_region,
-    looks_cut,
-)
 from gradeschool.answers.search import DIGIT
 from gradeschool.arithmetic import first_slip
 
@@ -81,7 +73,7 @@ def detect_answer_failure(
     a text that ends in the middle of a sentence before it states an answer counts as cut. question:
     helps to distinguish units. Deterministic, linear, never raises.
     """
-    reading, region = extract_final_answer(text, question), committed_region(text, question)
+    reading, region = extract_final_answer(text, question), regions.committed_region(text, question)
     cause = cause_of_text(text, reading, region, gold, finish)
     return None if cause is None else cause.failure
 
@@ -94,7 +86,7 @@ def is_right(reading: ExtractedAnswer | None, gold: str) -> bool:
 def cause_of_text(
     text: str,
     reading: ExtractedAnswer | None,
-    region: Region,
+    region: regions.Region,
     gold: str | None = None,
     finish: str | None = None,
 ) -> Cause | None:
@@ -105,7 +97,7 @@ def cause_of_text(
     if not text.strip():
         if finish == FILTER:
             return Cause(Failure.FILTERED, "no text: the finish reason is 'content_filter'")
-        limit = " except white space, and the limit ended it" if finish == LENGTH else ""
+        limit = " except white space, and the limit ended it" if finish == regions.LENGTH else ""
         return Cause(Failure.NO_RESPONSE, f"there is no text{limit}")
     if gold is not None and is_right(reading, gold):
         return None
@@ -115,13 +107,16 @@ def cause_of_text(
         return Cause(Failure.UNFINISHED_THINKING, "the thinking is never closed: there is no reply")
     start, end = region.start, region.end
     if reading is None or reading.confidence is Confidence.GUESSED:
-        if finish == LENGTH:
+        if finish == regions.LENGTH:
             return Cause(Failure.TRUNCATED, "the limit ended it before it stated an answer")
         ends = (reading is None or end > reading.end) and not region.ran_on
-        if finish in UNREPORTED and ends and looks_cut(text):
+        if finish in regions.UNREPORTED and ends and regions.looks_cut(text):
             return Cause(Failure.TRUNCATED, f"it ends in the middle: …{text.rstrip()[-30:]!r}")
         if region.coded:
-            is_code = reading is None and len(WORD.findall(region.text[start:end])) <= LONGEST_UNIT
+            is_code = (
+                reading is None
+                and len(regions.WORD.findall(region.text[start:end])) <= regions.LONGEST_UNIT
+            )
         else:
             is_code = len(CODE.findall(text, start, end)) > 1
         if is_code:

@@ -19,14 +19,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from gradeschool.atomic import (
-    PART_PREFIX,
-    append_lines,
-    locked_file,
-    open_regular,
-    sync_folder,
-    writing_output,
-)
+from gradeschool import atomic
 from gradeschool.completion import Completion, Finish, Usage, finish_of
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.tables import Row, parse_line
@@ -62,7 +55,7 @@ def slug(name: str) -> str:
 def read_json(path: Path) -> dict[str, Any] | None:
     """Return the JSON object in a file, None if there is no file; raises StoreError."""
     try:
-        with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:
+        with os.fdopen(atomic.open_regular(path, os.O_RDONLY), "rb") as file:
             fields = json.load(file)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -233,7 +226,7 @@ def read_completions(path: Path) -> Iterator[Completion | None]:
     regular file: symbolic links are not followed.
     """
     try:
-        number = open_regular(path, os.O_RDONLY)
+        number = atomic.open_regular(path, os.O_RDONLY)
     except (FileNotFoundError, NotADirectoryError):
         return
     with os.fdopen(number, "rb") as file:
@@ -286,7 +279,7 @@ class RunStore:
 
     def append(self, completion: Completion, question: str) -> None:
         """Append a row: it survives a crash of this process, and soon one of the machine."""
-        with writing_output(self.path, INTACT):
+        with atomic.writing_output(self.path, INTACT):
             rest = memoryview(to_line(completion, question))
             while rest:
                 rest = rest[os.write(self._file, rest) :]
@@ -296,7 +289,7 @@ class RunStore:
 
     def sync(self) -> None:
         """Sync the rows to disk; raises StoreError if the file was removed meanwhile."""
-        with writing_output(self.path, INTACT):
+        with atomic.writing_output(self.path, INTACT):
             os.fsync(self._file)
             is_removed = os.fstat(self._file).st_nlink == 0
         self._synced = monotonic()
@@ -314,10 +307,10 @@ def open_store(folder: Path) -> Iterator[RunStore]:
     Damaged rows stay in the file and are left out; an incomplete last row is cut off. Everything is
     synced at the end. Raises StoreError if the folder cannot be used or another process has it.
     """
-    with locked_file(folder / COMPLETIONS_FILE, os.O_RDWR | os.O_APPEND) as file:
+    with atomic.locked_file(folder / COMPLETIONS_FILE, os.O_RDWR | os.O_APPEND) as file:
         store = RunStore(folder, file)
-        with writing_output(store.path, "; give another folder with -o"):
-            for part in folder.glob(f"{PART_PREFIX}*"):  # of a process that died
+        with atomic.writing_output(store.path, "; give another folder with -o"):
+            for part in folder.glob(f"{atomic.PART_PREFIX}*"):  # of a process that died
                 part.unlink()
             damaged, size, row = [], os.fstat(file).st_size, None
             for number, row in enumerate(read_completions(store.path), start=1):
@@ -337,7 +330,7 @@ def open_store(folder: Path) -> Iterator[RunStore]:
                     with store.path.open("rb") as lines:
                         *_, last = lines
                     os.ftruncate(file, size - len(last))
-            sync_folder(folder)
+            atomic.sync_folder(folder)
         if damaged:
             store.damaged = f"{damaged_words(damaged)}; missing samples are requested again"
         try:
@@ -445,8 +438,9 @@ def is_finite(value: object) -> bool:
 
 def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
     """Append rows; see `append_lines`."""
-    append_lines(path, ({name: value for name, value in row._asdict().items() if value is not None}
-                        for row in rows))  # fmt: skip
+    kept = ({name: value for name, value in row._asdict().items() if value is not None}
+            for row in rows)  # fmt: skip
+    atomic.append_lines(path, kept)
 
 
 def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, ScoreRow]]:

@@ -14,21 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.formats import foreign
+from gradeschool.formats import foreign, tables
 from gradeschool.formats.columns import PLAIN_ROWS, Columns, choose_columns, describe_columns
 from gradeschool.formats.own_run import (
     COMPLETIONS_FILE,
     counting_rows,
     is_stored_row,
     stored_sample,
-)
-from gradeschool.formats.tables import (
-    FORMATS,
-    MOST_UNPACKED,
-    Row,
-    read_rows,
-    read_whole,
-    rows_of_json,
 )
 from gradeschool.formats.values import (
     DEFAULTS,
@@ -67,7 +59,7 @@ class SampleFile:
         """Detect the format from the first rows. Raises InputError if they are uncertain."""
         self.path = completions_of(path)
         self.default_run = default_run or default_run_name(path)
-        self._whole: Any = read_whole(self.path)
+        self._whole: Any = tables.read_whole(self.path)
         whole = self._whole if isinstance(self._whole, dict) else {}
         if "results" in whole and whole.keys() & {"configs", "n-samples", "n-shot", "versions"}:
             beside = sorted(str(file) for file in self.path.parent.glob("samples_*.jsonl"))
@@ -87,7 +79,7 @@ class SampleFile:
         if first and not readable and self.path.suffix not in (".csv", ".parquet", ".eval"):
             raise InputError(
                 f"no row of {str(self.path)!r} can be used: row {first[0].number} "
-                f"{first[0].fault}; a file has one of these formats: {FORMATS}"
+                f"{first[0].fault}; a file has one of these formats: {tables.FORMATS}"
             )
         named = options.columns[0] if options.columns else {}
         for kind, matches, plain in SIGNATURES if readable and not named and not is_log else ():
@@ -108,7 +100,7 @@ class SampleFile:
         if not self.head and self.kind not in (LM_EVAL, foreign.EVALS):
             raise nothing_in(path)
 
-    def read(self, row: Row) -> list[Sample]:
+    def read(self, row: tables.Row) -> list[Sample]:
         """Return the samples of a row: one, several, or none.
 
         A text that is the failure of a service is an error; one that is no completion by its
@@ -153,7 +145,7 @@ class SampleFile:
         if self.columns is not None:
             self.columns.begin()
         batch: list[Sample] = []
-        most = max(LEAST_TEXTS, MOST_UNPACKED * self.path.stat().st_size)
+        most = max(LEAST_TEXTS, tables.MOST_UNPACKED * self.path.stat().st_size)
         size = total = 0
         with closing(self._rows()) as rows:
             for row in rows:
@@ -175,10 +167,14 @@ class SampleFile:
         if self.lm_eval is not None:
             self.lm_eval.check(str(self.path))
 
-    def _rows(self) -> Generator[Row, None, None]:
+    def _rows(self) -> Generator[tables.Row, None, None]:
         if self.kind == INSPECT:
             return foreign.inspect_rows(self.path, self._whole)
-        return read_rows(self.path) if self._whole is None else rows_of_json(self._whole, self.path)
+        return (
+            tables.read_rows(self.path)
+            if self._whole is None
+            else tables.rows_of_json(self._whole, self.path)
+        )
 
 
 def read_samples(
@@ -200,7 +196,7 @@ def read_samples(
 def show_columns(path: Path) -> str:
     """Return the columns of a table with examples and the roles that they may have."""
     path = completions_of(path)
-    with closing(read_rows(path)) as rows:
+    with closing(tables.read_rows(path)) as rows:
         head = [row.fields for row in islice(rows, HEAD) if not row.fault]
     return describe_columns(head, str(path))
 

@@ -105,9 +105,7 @@ AIME = "hf:math-ai/aime25@563bb8404243c5f09de6ec262f2db674fe5bce9b"
 
 @task
 def gsm8k(
-    protocol: str = "inspect/gsm8k",
-    dataset: str = "gsm8k",
-    scorers: str | list[str] = "",
+    protocol: str = "inspect/gsm8k", dataset: str = "gsm8k", scorers: str | list[str] = ""
 ) -> Task:
     """GSM8K under a named protocol.
 

@@ -63,14 +63,7 @@ from gradeschool.errors import (
 from gradeschool.prompts import QUESTION, Template
 from gradeschool.protocol import CHANGES, Protocol
 from gradeschool.protocols import MGSM, extractions
-from gradeschool.scorer import (
-    DEFAULT_SCORER,
-    MARKED_READER,
-    Scorer,
-    Vote,
-    clip,
-    library_scorer,
-)
+from gradeschool.scorer import DEFAULT_SCORER, MARKED_READER, Scorer, Vote, clip, library_scorer
 
 # What the files of a harness hold
 

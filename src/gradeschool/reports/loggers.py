@@ -97,10 +97,7 @@ def log_to_mlflow(run: LoggedRun) -> str:
 
 
 # By the name of the package and the extra; each returns where the run can be seen.
-LOGGERS: Mapping[str, Callable[[LoggedRun], str]] = {
-    "wandb": log_to_wandb,
-    "mlflow": log_to_mlflow,
-}
+LOGGERS: Mapping[str, Callable[[LoggedRun], str]] = {"wandb": log_to_wandb, "mlflow": log_to_mlflow}
 
 
 def check_loggers(names: Sequence[str]) -> None:

@@ -27,14 +27,8 @@ from gradeschool.printable import (
     quoted,
 )
 from gradeschool.scorer import clip
+from gradeschool.scoring import compare
 from gradeschool.scoring.at_k import AtK, VoteScore
-from gradeschool.scoring.compare import (
-    Comparison,
-    Outcomes,
-    ProfileEntry,
-    conclusions,
-    entry_sentence,
-)
 from gradeschool.scoring.score import FlagAgreement, RunScore, ScorerResult
 
 if TYPE_CHECKING:
@@ -413,8 +407,8 @@ WIDTH = 48  # of a run's name
 
 
 def print_comparison(
-    outcomes: Sequence[Outcomes],
-    comparisons: Sequence[Comparison],
+    outcomes: Sequence[compare.Outcomes],
+    comparisons: Sequence[compare.Comparison],
     scorer: str,
     console: Console,
     ids: Mapping[str, str],
@@ -461,7 +455,7 @@ def print_comparison(
     console.print(text, soft_wrap=True, end="")
 
 
-def difference_in_words(comparison: Comparison) -> str:
+def difference_in_words(comparison: compare.Comparison) -> str:
     """Describe in words whether a difference is significant."""
     if comparison.p_holm < 0.05:
         side = "better" if comparison.difference > 0 else "worse"
@@ -470,7 +464,10 @@ def difference_in_words(comparison: Comparison) -> str:
 
 
 def print_profile(
-    original: Outcomes, entries: Sequence[ProfileEntry], scorer: str, console: Console
+    original: compare.Outcomes,
+    entries: Sequence[compare.ProfileEntry],
+    scorer: str,
+    console: Console,
 ) -> None:
     """Print a line for each set and group, then what each set shows in words."""
     share, number = original.share, len(original.tallies)
@@ -491,10 +488,10 @@ def print_profile(
         parts = (points(part.difference) for part in entry.parts.values())
         losses.add_row(label, points(-pair.difference), *parts)
     console.print(table)
-    for text in conclusions(original, entries):
+    for text in compare.conclusions(original, entries):
         console.print(text, soft_wrap=True)
     if original.misses:
         console.print(losses)
     for entry in entries:
         if not entry.group:
-            console.print(f"{entry_sentence(entry, original.run)}.", soft_wrap=True)
+            console.print(f"{compare.entry_sentence(entry, original.run)}.", soft_wrap=True)

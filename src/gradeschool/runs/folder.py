@@ -75,9 +75,7 @@ class RunSummary:
         return {"folder": str(self.folder), **counts, "run": self.manifest, "results": self.results}
 
 
-def _read(
-    folder: Path,
-) -> tuple[dict[str, Any], dict[str, Any] | None, list[Completion | None]]:
+def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None, list[Completion | None]]:
     """Return run.json, results.json and the rows, None for a damaged one; raises InputError."""
     manifest = own_run.read_json(folder / own_run.MANIFEST_FILE)
     if manifest is None:

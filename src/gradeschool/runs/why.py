@@ -116,11 +116,7 @@ class GapAccount:
 
 
 def explain_gap(
-    run: Run,
-    scorer: Scorer,
-    expected: float,
-    changes: Sequence[str],
-    place: str,
+    run: Run, scorer: Scorer, expected: float, changes: Sequence[str], place: str
 ) -> GapAccount:
     """Return the causes of the points missing to an expected accuracy, from the run alone.
 

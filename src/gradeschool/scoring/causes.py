@@ -60,11 +60,7 @@ class TextReading(NamedTuple):
 
 
 def read_text(
-    text: str,
-    problem: Problem,
-    finish: str | None,
-    changes: LabelChanges,
-    marks: Marks = (),
+    text: str, problem: Problem, finish: str | None, changes: LabelChanges, marks: Marks = ()
 ) -> TextReading:
     """Analyse a completion once, for any number of scorers.
 

@@ -24,22 +24,7 @@ from gradeschool.formats.values import SERVICE_FAILURE, ReadOptions, Sample, rea
 from gradeschool.printable import count, percent
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
-from gradeschool.scoring.matching import (
-    ABOUT,
-    NO_GOLD,
-    NUMBER,
-    Matcher,
-    are_near,
-    compared_gold,
-    distinct_words,
-    end_of_prompt,
-    find_shift,
-    last_number,
-    overlap,
-    question_numbers,
-    squeeze,
-    topic_words,
-)
+from gradeschool.scoring import matching
 
 FULL = 1536  # samples that are all examined, more than a test split has
 SPREAD = 13  # of the others, one in so many is
@@ -118,8 +103,8 @@ class AlikeTexts:
             key, share = text, MANY_EQUAL
         number, right, first, _ = self._kinds.get(key, (0, 0, text, share))
         if number or len(self._kinds) < MOST_KINDS:
-            numbers = map(normalize, NUMBER.findall(text.replace("-", " ")))
-            is_right = compared_gold(gold).lstrip("-") in numbers
+            numbers = map(normalize, matching.NUMBER.findall(text.replace("-", " ")))
+            is_right = matching.compared_gold(gold).lstrip("-") in numbers
             self._kinds[key] = number + weight, right + weight * is_right, first, share
 
     def conclude(self, remedy: str = "evaluate again, into another folder (-o)") -> list[str]:
@@ -140,7 +125,7 @@ class Checks:
     """
 
     def __init__(
-        self, file: str, matcher: Matcher, columns: Columns | None, options: ReadOptions
+        self, file: str, matcher: matching.Matcher, columns: Columns | None, options: ReadOptions
     ) -> None:
         self.file = file
         self.matcher = matcher
@@ -189,7 +174,7 @@ class Checks:
                 continue
             if problem is None:
                 counts["faults"] += 1
-                if sample.fault.startswith(NO_GOLD):
+                if sample.fault.startswith(matching.NO_GOLD):
                     counts["no gold"] += 1
                     self.examples.setdefault("no gold", f"row {sample.row} {sample.fault}")
                 if reference.gold is not None:
@@ -209,8 +194,8 @@ class Checks:
                 continue
             self.examined += 1
             weight = 1 if number <= FULL else SPREAD
-            answer = last_number(sample.text)
-            is_right = answer == compared_gold(problem.gold) != ""
+            answer = matching.last_number(sample.text)
+            is_right = answer == matching.compared_gold(problem.gold) != ""
             self._count_filled(sample, problem, is_right)
             self._count_facts(sample, weight, answer, is_right)
             if sample.text and not reference.in_text:
@@ -253,7 +238,8 @@ class Checks:
         if problem is not None:
             question, turns = sample.reference.question or "", sample.reference.turns
             is_bare = len(text) < 40 and BARE.match(text) is not None
-            is_remark = turns and squeeze(problem.question) not in squeeze(question)
+            told = matching.squeeze(question)
+            is_remark = turns and matching.squeeze(problem.question) not in told
             if is_remark:
                 self.examples.setdefault("remarks", clip(question))
             is_words = len(written.split(None, 3)) > 3 and MARKER not in written
@@ -266,9 +252,9 @@ class Checks:
                 "bare right": is_bare and is_right,
                 "escaped": "\\n" in text and "\n" not in text and ESCAPED.search(text),
                 "questions as texts": text.endswith("?")
-                and squeeze(text) in self.matcher.questions,
+                and matching.squeeze(text) in self.matcher.questions,
                 "programs": any(map(text.__contains__, PROGRAM_SIGNS)) and PROGRAM.search(text),
-                "prompts": not cuts and end_of_prompt(text, None, problem, True),
+                "prompts": not cuts and matching.end_of_prompt(text, None, problem, True),
                 "solutions": len(text) > 20
                 and (_is_prose(text, problem.solution) or _is_prose(text, written)),
                 "wordy golds": is_words and (is_own or not _is_prose(written, problem.solution)),
@@ -281,7 +267,9 @@ class Checks:
             is_marked, marks = MARKER in text[-END:], (MARKER, "\\boxed")
             is_unmarked = is_marked and not any(map(written.__contains__, marks))
             value = read_number(gold) if problem else ""
-            differs = problem and value and not is_own and value != compared_gold(problem.gold)
+            differs = (
+                problem and value and not is_own and value != matching.compared_gold(problem.gold)
+            )
             if problem and differs:
                 self.examples.setdefault("differ", f"row {sample.row}: {value}, not {problem.gold}")
             facts |= {
@@ -419,10 +407,12 @@ class Checks:
 
     def _unknown_questions(self) -> str:
         """Return what to say of a file in which no row has a problem."""
-        questions = {squeeze(question) for question in self.questions}
+        questions = {matching.squeeze(question) for question in self.questions}
         for name, source in SOURCES.items():
             if source.layout in ("gsm8k", "columns") and is_here(name):  # not of the file's dataset
-                known = {squeeze(problem.question) for problem in load_dataset(name).problems}
+                known = {
+                    matching.squeeze(problem.question) for problem in load_dataset(name).problems
+                }
                 if len(questions & known) >= 0.5 * len(questions):
                     return self._say("another-dataset", other=name)
         return self._say("unknown-questions", question=clip(self.questions[0]))
@@ -454,27 +444,27 @@ class Checks:
             self._beside = self._beside or _find_neighbours(samples)
             neighbours = self._beside[index]
         place, problems, golds = neighbours
-        words = distinct_words(sample.text)
-        share, is_wordy = overlap(words, problem), len(words) >= WORDY
-        is_about = share >= ABOUT or (share > 0.2 and len(words) < 20)
+        words = matching.distinct_words(sample.text)
+        share, is_wordy = matching.overlap(words, problem), len(words) >= WORDY
+        is_about = share >= matching.ABOUT or (share > 0.2 and len(words) < 20)
         counts["about"] += weight * is_about
         counts["wordy"] += weight * is_wordy
         counts["away"] += not is_about
         self.lost.add(row, ABOUT_LOSS if is_about else 0.0, {} if is_about else {0: 1.0})
         if is_wordy and share < STRANGE and known is not None:
             region = committed_region(sample.text, problem.question)  # base models ask on
-            said = distinct_words(sample.text[region.start : region.end])
+            said = matching.distinct_words(sample.text[region.start : region.end])
             if len(said) >= WORDY:
                 counts["strangers"] += weight
                 counts["strangers by id"] += weight * by_id
                 if len(self.strangers) < KEPT_STRANGERS:
                     self.strangers.append((row, said, problem))
-        asked = question_numbers(problem.question)
+        asked = matching.question_numbers(problem.question)
         if len(asked) > 1 and 2 * len(asked & words) <= len(asked):
             numbers = set(filter(str.isdigit, words))
             near = map(problems.get, range(place - REACH, place + REACH + 1))
             for other in filter(None, near):
-                asked = question_numbers(other.question)
+                asked = matching.question_numbers(other.question)
                 if (
                     asked <= numbers
                     and len(numbers) <= 4 * len(asked)
@@ -487,11 +477,11 @@ class Checks:
                         f"{clip(other.question)!r}"
                     )
                     break
-        found = find_shift(words, answer, place, problems) if problem.question else None
+        found = matching.find_shift(words, answer, place, problems) if problem.question else None
         places = golds.get(answer, ())
         gains = {}
         for each in places[bisect_left(places, place - REACH) : bisect(places, place + REACH)]:
-            if each != place and not are_near(problem.gold, problems[each].gold):
+            if each != place and not matching.are_near(problem.gold, problems[each].gold):
                 gains[each - place] = GOLD_GAIN
         if found is not None:
             shifts.add(row, OTHER_LOSS if found else OWN_LOSS, {found: 1.0} if found else {})
@@ -545,9 +535,9 @@ class Checks:
                     continue
                 problems = load_dataset(dataset).problems
             for row, words, own in texts:
-                other = max(problems, key=lambda problem: overlap(words, problem))
-                asked = topic_words(other.question)
-                least = max(0.5, 2 * overlap(words, own)) * len(asked)
+                other = max(problems, key=lambda problem: matching.overlap(words, problem))
+                asked = matching.topic_words(other.question)
+                least = max(0.5, 2 * matching.overlap(words, own)) * len(asked)
                 if other is not own and len(asked & words) >= max(7, least):
                     found[dataset].append(
                         f"row {row} names problem {own.id!r}, its text is about problem "
@@ -586,7 +576,7 @@ def _is_prose(text: str, solution: str) -> bool:
     if text.lstrip()[:8] != solution.lstrip()[:8]:
         return False
     one, two = (
-        squeeze(CALCULATION.sub("", each).replace(MARKER, "").replace("The answer is", ""))
+        matching.squeeze(CALCULATION.sub("", each).replace(MARKER, "").replace("The answer is", ""))
         for each in (text, solution)
     )
     return one == two != ""
@@ -645,5 +635,5 @@ def _find_neighbours(samples: Sequence[Sample]) -> list[Neighbours]:
 def _places_by_gold(problems: Mapping[int, Problem]) -> dict[str, list[int]]:
     places: defaultdict[str, list[int]] = defaultdict(list)
     for place, problem in sorted(problems.items()):
-        places[compared_gold(problem.gold)].append(place)
+        places[matching.compared_gold(problem.gold)].append(place)
     return dict(places)

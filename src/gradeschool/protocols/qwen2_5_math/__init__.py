@@ -121,10 +121,7 @@ AFTER_UNITS = (
 )
 LAST = (("+\\inity", "\\infty"), ("and", ""), ("\\mathbf", ""))
 # The digits before are not part of the match here: upstream begins with (\d+), which is quadratic.
-ZERO_DECIMALS = (
-    (re.compile(r"(?<=\d)\.0*([^\d])"), r"\1"),
-    (re.compile(r"(?<=\d)\.0*$"), ""),
-)
+ZERO_DECIMALS = ((re.compile(r"(?<=\d)\.0*([^\d])"), r"\1"), (re.compile(r"(?<=\d)\.0*$"), ""))
 SQUARE_ROOT = re.compile(r"\\sqrt(\w+)")
 
 
