@@ -12,17 +12,8 @@ from gradeschool.errors import InputError
 from gradeschool.formats.values import Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_scorer
-from gradeschool.scoring.compare import (
-    ARITHMETIC,
-    FORMAT,
-    REASONING,
-    Outcomes,
-    conclusions,
-    entry_sentence,
-    profile,
-    run_outcomes,
-    with_misses,
-)
+from gradeschool.scoring.causes import ARITHMETIC, FORMAT, REASONING, misses_by_kind
+from gradeschool.scoring.compare import Outcomes, conclusions, entry_sentence, profile
 from gradeschool.scoring.sources import Run
 from gradeschool.scoring.table import ScoredTable, Tally
 
@@ -180,6 +171,6 @@ def test_every_miss_is_of_one_kind(text: str, kind: str) -> None:
         Run("run", [Sample(1, problem=problem, sample=0, text=text, finish=Finish.STOP)]),
         [get_scorer("openai/2021")],
     )
-    outcomes = with_misses(run_outcomes(table), table)
-    assert {kind for kind, counts in outcomes.misses.items() if counts.get("0")} == {kind}
-    assert set(outcomes.misses) == {ARITHMETIC, FORMAT, REASONING}
+    misses = misses_by_kind(table)
+    assert {name for name, counts in misses.items() if counts["0"]} == {kind}
+    assert set(misses) == {ARITHMETIC, FORMAT, REASONING}

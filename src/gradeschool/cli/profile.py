@@ -24,6 +24,7 @@ from gradeschool.reports.pages import axis_over, render, save_page
 from gradeschool.reports.terminal import print_profile
 from gradeschool.runs.job import BUILT_IN, Job, PreparedJob, prepare, recorded_plan
 from gradeschool.scoring import compare as comparing
+from gradeschool.scoring.causes import misses_by_kind
 from gradeschool.scoring.sources import choose_runs
 from gradeschool.scoring.statistics import Interval
 from gradeschool.scoring.table import ScoredTable
@@ -111,7 +112,7 @@ def profile_command(
         names = [run.name for run in chosen]
     tables = [ScoredTable(run, [judge]) for run in chosen]
     base, *others = (
-        replace(comparing.with_misses(comparing.run_outcomes(table), table), run=name)
+        replace(comparing.run_outcomes(table), run=name, misses=misses_by_kind(table))
         for table, name in zip(tables, names, strict=True)
     )
     entries = comparing.profile(base, others)

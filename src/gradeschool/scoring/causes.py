@@ -4,6 +4,7 @@ A scorer misses for one of three reasons: the text gives no right answer, the te
 scorer overlooks it, or something failed. It may also accept an answer that the text does not give.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import cycle
@@ -196,3 +197,28 @@ def explained_samples(
             seen = seen._replace(cause=seen.cause._replace(evidence="; ".join(why)))
         causes = tuple(explain_verdict(seen, verdict) for verdict in verdicts)
         yield ExplainedSample(sample, sample.problem, verdicts, causes, seen)
+
+
+# Kinds of misses. Format: the right answer is there and the scorer misses it, or there is no answer
+# (cut off, empty, a refusal). Arithmetic: a step is false ("12 * 34 = 418"), or the answer is
+# rounded. Reasoning: all others.
+ARITHMETIC, FORMAT, REASONING = "arithmetic", "format", "reasoning"
+WITHOUT_ANSWER = frozenset({
+    Failure.NO_RESPONSE, Failure.FILTERED, Failure.UNFINISHED_THINKING, Failure.TRUNCATED,
+    Failure.REFUSAL, Failure.CODE_ONLY, Failure.NO_NUMBER, Failure.NOT_STATED,
+})  # fmt: skip
+
+
+def misses_by_kind(table: ScoredTable) -> dict[str, Counter[str]]:
+    """Return how many samples of each problem the table's first scorer misses, by kind of miss."""
+    misses: dict[str, Counter[str]] = {kind: Counter() for kind in (ARITHMETIC, FORMAT, REASONING)}
+    for _, problem, verdicts, causes, _ in explained_samples(table, {}):
+        if not verdicts or verdicts[0].outcome in (Outcome.CORRECT, Outcome.ERROR):
+            continue
+        kind, cause = REASONING, causes[0]
+        if cause and (cause.side is Side.MISSED or cause.cause.failure in WITHOUT_ANSWER):
+            kind = FORMAT
+        elif cause and cause.cause.failure in (Failure.ARITHMETIC_SLIP, Failure.ROUNDING):
+            kind = ARITHMETIC
+        misses[kind][problem.id] += 1
+    return misses

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from gradeschool.answers.failures import Failure
 from gradeschool.datasets.load import FRESH
 from gradeschool.errors import InputError
 from gradeschool.printable import (
@@ -26,18 +25,13 @@ from gradeschool.printable import (
     points,
 )
 from gradeschool.problem import Problem
-from gradeschool.scorer import Outcome, clip
+from gradeschool.scorer import clip
 from gradeschool.scoring import statistics
-from gradeschool.scoring.causes import Side, explained_samples
 from gradeschool.scoring.matching import squeeze
 from gradeschool.scoring.table import ERROR, ScoredTable, Tally, nothing_judged
 
 SHOWN_IDS = 5
 LEVEL = 0.05  # of p
-WITHOUT_ANSWER = frozenset({
-    Failure.NO_RESPONSE, Failure.FILTERED, Failure.UNFINISHED_THINKING, Failure.TRUNCATED,
-    Failure.REFUSAL, Failure.CODE_ONLY, Failure.NO_NUMBER, Failure.NOT_STATED,
-})  # fmt: skip
 GROUPED_BY = "perturbation"  # the fact about a variation that groups the problems of a set
 # Sets and perturbations that change a problem but not its difficulty.
 AS_DIFFICULT = frozenset({"gsm-symbolic", "numerical substitution", "problem understanding"})
@@ -546,27 +540,3 @@ def seed_finder(problems: Mapping[str, Problem]) -> Callable[[Problem], str | No
         return seed if seed in problems else by_question.get(squeeze(seed or problem.question))
 
     return find
-
-
-# Kinds of misses. Format: the right answer is there and the scorer misses it, or there is no answer
-# (cut off, empty, a refusal). Arithmetic: a step is false ("12 * 34 = 418"), or the answer is
-# rounded. Reasoning: all others.
-ARITHMETIC, FORMAT, REASONING = "arithmetic", "format", "reasoning"
-
-
-def with_misses(outcomes: Outcomes, table: ScoredTable) -> Outcomes:
-    """Return the outcomes of a table's run with its misses by kind and problem.
-
-    They are the misses of the table's first scorer.
-    """
-    misses: dict[str, Counter[str]] = {kind: Counter() for kind in (ARITHMETIC, FORMAT, REASONING)}
-    for _, problem, verdicts, causes, _ in explained_samples(table, {}):
-        if not verdicts or verdicts[0].outcome in (Outcome.CORRECT, Outcome.ERROR):
-            continue
-        kind, cause = REASONING, causes[0]
-        if cause and (cause.side is Side.MISSED or cause.cause.failure in WITHOUT_ANSWER):
-            kind = FORMAT
-        elif cause and cause.cause.failure in (Failure.ARITHMETIC_SLIP, Failure.ROUNDING):
-            kind = ARITHMETIC
-        misses[kind][problem.id] += 1
-    return replace(outcomes, misses=misses)
