@@ -13,15 +13,8 @@ from fractions import Fraction
 from itertools import islice
 from typing import NamedTuple
 
+from gradeschool.answers import search
 from gradeschool.answers.numbers import normalize, parse_decimal, plain
-from gradeschool.answers.search import (
-    last_box,
-    last_match,
-    last_match_in_words,
-    last_number_start,
-    lowered,
-    mentions_answer,
-)
 
 # A sign counts if no word, digit or bracket precedes it: "16-18" contains 16 and 18.
 NUMBER = (
@@ -96,7 +89,7 @@ def read_answer(text: str) -> ParsedAnswer | None:
 
 def _read(text: str) -> ParsedAnswer | None:
     read = hashed_answer(text) or _in_box(text)
-    if read is None and mentions_answer(text):
+    if read is None and search.mentions_answer(text):
         how = "the last 'the answer is N'", "the last 'answer: N'"
         read = _behind("answer", ANSWER_IS, text, how[0])
         read = read or _behind("answer", ANSWER_COLON, text, how[1])
@@ -142,7 +135,7 @@ def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> Parse
 
     literal: the start of the marker, in lower case. The number of a list item is none.
     """
-    low, index = text if literal == MARK else lowered(text), len(text)
+    low, index = text if literal == MARK else search.lowered(text), len(text)
     while (index := low.rfind(literal, 0, index)) >= 0:
         match = marker.match(text, index)
         if match is None:
@@ -167,7 +160,7 @@ def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> Parse
 
 def _in_box(text: str) -> ParsedAnswer | None:
     """Return the only number or fraction in the last box, after its last "="."""
-    box = last_box(text)
+    box = search.last_box(text)
     if box is None:
         return None
     content = box.text.replace("{,}", ",")
@@ -193,7 +186,7 @@ def _in_bold(text: str) -> ParsedAnswer | None:
     if text.find("**", start) < 0:
         return None
     for bold in reversed([match.span(1) for match in BOLD.finditer(text, start, end)]):
-        label = last_match(LABEL, text[slice(*bold)])
+        label = search.last_match(LABEL, text[slice(*bold)])
         number = ANY_NUMBER.search(text, bold[0] + (label.end() if label else 0), bold[1])
         if number is not None:
             return ParsedAnswer(_clean(number.group()), *number.span(), "the last in bold")
@@ -201,9 +194,9 @@ def _in_bold(text: str) -> ParsedAnswer | None:
 
 
 def _last_number(text: str) -> ParsedAnswer | None:
-    start = last_number_start(text)
+    start = search.last_number_start(text)
     parted = CURRENCY.search(text, max(start - 6, 0), start)  # a sign that belongs to the number
-    last = (last_match if parted else last_match_in_words)(LOOSE_NUMBER, text)
+    last = (search.last_match if parted else search.last_match_in_words)(LOOSE_NUMBER, text)
     return None if last is None else ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
 
 

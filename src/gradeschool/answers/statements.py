@@ -7,13 +7,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from gradeschool.answers.candidates import (
-    UNRESOLVED,
-    best_number,
-    sentence_numbers,
-    skip_lead,
-    stated_number,
-)
+from gradeschool.answers import candidates
 from gradeschool.answers.quantities import WORD_NUMBER, WrittenNumber, quantity_at, word_quantities
 from gradeschool.answers.search import DIGIT, closing_brace
 
@@ -176,7 +170,7 @@ def _boxed(text: str, inside: int, end: int, question: str) -> WrittenNumber | N
                 return WrittenNumber(slip[1] + slip[2], *slip.span())
             if LIST.fullmatch(text, inside + 1, close):  # several answers, so no number
                 return WrittenNumber(text[inside + 1 : close].strip(), inside + 1, close)
-        return stated_number(text, inside + 1, close, question)
+        return candidates.stated_number(text, inside + 1, close, question)
     return _direct(text, inside, min(end, inside + 40), question)
 
 
@@ -189,11 +183,11 @@ def _in_tag(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
         if close is None and 0 < lines.find("\n") < 20:  # the tag stays open
             stop = text.find("\n", text.find(lines, begin), stop)
             lines = text[begin:stop].strip()
-        number = stated_number(text, begin, stop, question)
+        number = candidates.stated_number(text, begin, stop, question)
         if number is not None:
             return _stated(number, "between answer tags")
         if close is not None and lines:  # "<answer>Answer here</answer>"
-            return _stated(WrittenNumber(UNRESOLVED, begin, stop), "between answer tags")
+            return _stated(WrittenNumber(candidates.UNRESOLVED, begin, stop), "between answer tags")
     return None
 
 
@@ -211,7 +205,9 @@ def _behind_answer(text: str, start: int, end: int, question: str) -> ExtractedA
             if "\n" not in text[place : number.start] or not ITEM.match(text, number.end, end):
                 return _stated(number, "after the last 'answer'")
         elif cue["verb"].strip(" *_\"'`\t\n") not in NO_VERBS:
-            number = stated_number(text, begin, _sentence_end(text, begin, stop), question)
+            number = candidates.stated_number(
+                text, begin, _sentence_end(text, begin, stop), question
+            )
             if number is not None:
                 return _stated(number, "in the sentence of the last 'answer is'")
     return None
@@ -231,7 +227,7 @@ def _behind_pattern(text: str, start: int, end: int, question: str) -> Extracted
     stop = min(end, begin + REACH)
     number = _direct(text, begin, stop, question)
     if number is None and cue.re is FOREIGN and cue["verb"].strip(" *:：\n"):
-        number = stated_number(text, begin, _sentence_end(text, begin, stop), question)
+        number = candidates.stated_number(text, begin, _sentence_end(text, begin, stop), question)
     if number is None and cue.re is FOREIGN:
         stop = _sentence_end(text, begin, stop)
         words = text[begin:stop].split()
@@ -249,25 +245,25 @@ def _chinese(word: str) -> str:
         elif character in CHINESE_DIGITS:
             digit = CHINESE_DIGITS.index(character)
         else:
-            return UNRESOLVED
+            return candidates.UNRESOLVED
     return str(total + digit)
 
 
 def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | None:
     """Return the number right after a marker, or the result of the equation that begins there."""
-    begin = skip_lead(text, start, end)
+    begin = candidates.skip_lead(text, start, end)
     sign = MINUS_SIGN.match(text, begin, end)
     number = quantity_at(text, begin, end)
     negative = False
     if number is None and sign:  # "minus 5", or a list of one item
-        number = quantity_at(text, skip_lead(text, sign.end(), end), end)
+        number = quantity_at(text, candidates.skip_lead(text, sign.end(), end), end)
         negative = not (sign.group()[-1] == " " and "\n" in text[start:begin])
     if number is None:
         words = WORD_NUMBER.match(text, begin, end)
         if words is None:
             return None
         if text.startswith(" or ", words.end()):  # "eighteen or 19"
-            return WrittenNumber(UNRESOLVED, *words.span())
+            return WrittenNumber(candidates.UNRESOLVED, *words.span())
         if DIGIT.search(text, words.end(), _sentence_end(text, words.end(), end)):
             return None  # "Two trips take 40 minutes."
         return next(word_quantities(text, *words.span()), None)
@@ -275,7 +271,7 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
     if text.startswith(": ", number.end) and not (negative or is_heading):
         return number  # "The answer is 84: 37 apples and 47 pears"
     stop = _sentence_end(text, number.end, end)
-    numbers = sentence_numbers(text, number.start, stop, question)
+    numbers = candidates.sentence_numbers(text, number.start, stop, question)
     if not numbers or numbers[0].start > number.start + 1:
         return None
     if negative and not numbers[0].value.startswith("-"):
@@ -285,4 +281,4 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         return WrittenNumber(slip[1] + slip[2], *slip.span())
     if len(numbers) == 1:
         return numbers[0]
-    return best_number(text, number.start, stop, numbers, question, direct=True)
+    return candidates.best_number(text, number.start, stop, numbers, question, direct=True)

@@ -14,14 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.formats import foreign, tables
+from gradeschool.formats import foreign, own_run, tables
 from gradeschool.formats.columns import PLAIN_ROWS, Columns, choose_columns, describe_columns
-from gradeschool.formats.own_run import (
-    COMPLETIONS_FILE,
-    counting_rows,
-    is_stored_row,
-    stored_sample,
-)
 from gradeschool.formats.values import (
     DEFAULTS,
     SERVICE_FAILURE,
@@ -42,7 +36,11 @@ ADDRESS = re.compile(r"[a-z][a-z0-9]+:/(?=\w)")  # s3:/bucket, as Path writes s3
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
 INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
 Fields = Mapping[str, Any]
-SIGNATURES = ((OWN, is_stored_row, None), (LM_EVAL, foreign.is_lm_eval, None), *foreign.SIGNATURES)
+SIGNATURES = (
+    (OWN, own_run.is_stored_row, None),
+    (LM_EVAL, foreign.is_lm_eval, None),
+    *foreign.SIGNATURES,
+)
 
 
 class SampleFile:
@@ -115,7 +113,7 @@ class SampleFile:
             return [Sample(number, fault=fault)]
         is_own, samples = self.kind == OWN, []
         if is_own:
-            samples = [stored_sample(number, fields, self.default_run)]
+            samples = [own_run.stored_sample(number, fields, self.default_run)]
         elif self.columns is not None:
             samples = self.columns.read(number, fields, self.default_run)
         else:
@@ -141,7 +139,7 @@ class SampleFile:
         counting = None
         if self.kind == OWN:  # a sample that failed and was asked again has several rows
             with closing(self._rows()) as rows:
-                counting = counting_rows(rows)
+                counting = own_run.counting_rows(rows)
         if self.columns is not None:
             self.columns.begin()
         batch: list[Sample] = []
@@ -214,8 +212,8 @@ def run_of_unnamed(runs: Iterable[str], default: str) -> str:
 
 def default_run_name(path: Path) -> str:
     """Return the run of rows that name no run: the name of their folder or file."""
-    is_run = path.name == COMPLETIONS_FILE or os.path.isdir(path)  # noqa: PTH112  (never raises)
-    folder = path.parent if path.name == COMPLETIONS_FILE else path
+    is_run = path.name == own_run.COMPLETIONS_FILE or os.path.isdir(path)  # noqa: PTH112  (never raises)
+    folder = path.parent if path.name == own_run.COMPLETIONS_FILE else path
     return folder.resolve().name if is_run else path.stem
 
 
@@ -232,10 +230,10 @@ def completions_of(path: Path) -> Path:
         raise InputError(f"{str(path)!r} does not exist; give the path of a file") from None
     except OSError as error:  # a name that is too long, a folder that may not be entered
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    file = path / COMPLETIONS_FILE
+    file = path / own_run.COMPLETIONS_FILE
     if not path.is_dir() or file.is_file():
         return file if path.is_dir() else path
-    inside = sorted(str(found.parent) for found in path.glob(f"*/{COMPLETIONS_FILE}"))
+    inside = sorted(str(found.parent) for found in path.glob(f"*/{own_run.COMPLETIONS_FILE}"))
     paths = [found for level in ("*", "*/*", "*/*/*") for found in sorted(path.glob(level))]
     files = [str(found) for found in paths if found.suffix in SAMPLE_SUFFIXES]
     if not files:  # splits that `datasets` saved, each in shards
@@ -245,4 +243,4 @@ def completions_of(path: Path) -> Path:
     hint = "give a run folder or a file"
     if named := inside or [each for each in files if "samples_" in each] or files:
         hint = f"give one of its {'folders' if inside else 'files'}: {', '.join(named[:5])}"
-    raise InputError(f"the folder {str(path)!r} has no {COMPLETIONS_FILE}; {hint}")
+    raise InputError(f"the folder {str(path)!r} has no {own_run.COMPLETIONS_FILE}; {hint}")

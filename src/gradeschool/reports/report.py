@@ -31,19 +31,11 @@ from gradeschool.reports.terminal import accuracy_text, difference_in_words, dis
 from gradeschool.runs.job import known_protocol, recorded_prompts
 from gradeschool.scorer import Answer, Scorer, clip
 from gradeschool.scoring import score as scoring
+from gradeschool.scoring import table
 from gradeschool.scoring.at_k import ballots_by_problem, curve, sample_key
 from gradeschool.scoring.causes import explained_samples, label_changes_for
 from gradeschool.scoring.compare import Comparison, compare, run_outcomes
 from gradeschool.scoring.sources import Run, Warn, choose_runs, named_files
-from gradeschool.scoring.table import (
-    ALL,
-    CORRECT,
-    ERROR,
-    ScoredTable,
-    ScorerSet,
-    choose_scorers,
-    scorer_for,
-)
 
 HEADLINE = 0  # the index of the headline scorer among those of a report
 MOST_TOKENS = 5_000  # a longer completion is shown without its values
@@ -97,12 +89,12 @@ class JudgedRun:
     def __init__(
         self,
         run: Run,
-        scorers: ScorerSet,
+        scorers: table.ScorerSet,
         values: Mapping[str, TokenValues],
         warn: Warn = lambda _: None,
     ) -> None:
         self.run, self.name, self.results = run, run.name, own_run.results_of(run.path)
-        self.headline = ScoredTable(run, scorers.scorers[:1])
+        self.headline = table.ScoredTable(run, scorers.scorers[:1])
         self.prompts: dict[str, Prompt] = {}
         self.completions: list[JudgedCompletion] = []
         by_key, changes = recorded_prompts(run.manifest, warn), label_changes_for(run)
@@ -115,7 +107,7 @@ class JudgedRun:
             self.completions.append(JudgedCompletion(
                 problem,
                 sample,
-                outcomes=row.outcomes or bytes([ERROR]) * len(scorers.names),
+                outcomes=row.outcomes or bytes([table.ERROR]) * len(scorers.names),
                 answer=verdicts[0].answer if verdicts else None,
                 cause=str(causes[0] or ""),
                 valued=values.get(sample_key(sample, problem)) if values else None,
@@ -143,17 +135,17 @@ class JudgedRun:
 
 def judge_runs(
     specs: Sequence[str], options: ReadOptions, names: Sequence[str], warn: Warn
-) -> tuple[list[JudgedRun], ScorerSet]:
+) -> tuple[list[JudgedRun], table.ScorerSet]:
     """Read the runs of FILE or FILE#RUN arguments and score them; the headline scorer is first.
 
     names: the scorers; by default all that call no library, after the first scorer of the runs'
     protocol. Raises InputError, UnknownNameError, MissingExtraError.
     """
-    chosen = choose_scorers(names)
+    chosen = table.choose_scorers(names)
     runs = choose_runs(specs, options, warn)
-    named = next((name for name in names if name != ALL), None)
-    first = scorer_for([run.manifest for run in runs], named)
-    scorers = ScorerSet([first, *(other for other in chosen if other is not first)])
+    named = next((name for name in names if name != table.ALL), None)
+    first = table.scorer_for([run.manifest for run in runs], named)
+    scorers = table.ScorerSet([first, *(other for other in chosen if other is not first)])
     values = {path: token_values(path, warn) for path in {run.path for run in runs}}
     return [JudgedRun(run, scorers, values[run.path], warn) for run in runs], scorers
 
@@ -169,9 +161,9 @@ class ScorerGroup:
     def __init__(self, run: JudgedRun, names: tuple[str, ...]) -> None:
         self.result = result = run.score.result(names[0])
         place = run.score.scorers.index(result)
-        pairs = Counter((each.outcome == CORRECT, each.outcomes[place] == CORRECT)
+        pairs = Counter((each.outcome == table.CORRECT, each.outcomes[place] == table.CORRECT)
                         for each in run.completions
-                        if ERROR not in (each.outcome, each.outcomes[place]))  # fmt: skip
+                        if table.ERROR not in (each.outcome, each.outcomes[place]))  # fmt: skip
         self.gained, self.lost = pairs[False, True], pairs[True, False]
         self.own = place == HEADLINE
         self.names = names if self.own else tuple(sorted(names, key=len))
@@ -233,7 +225,7 @@ def report_page(runs: Sequence[JudgedRun], scorers: Sequence[Scorer], live: bool
         comparisons, refusal = compared_with_first([judged.headline for judged in runs])
         judged_problems = {
             (each.problem.id, each.problem.question)
-            for judged in runs for each in judged.completions if each.outcome != ERROR
+            for judged in runs for each in judged.completions if each.outcome != table.ERROR
         }  # fmt: skip
         several = {
             "axis": axis_over(judged.result.ci95 for judged in runs if judged.result.judged),
@@ -292,7 +284,8 @@ def _run_values(judged: JudgedRun) -> dict[str, Any]:
     cost = mapping(judged.results.get("cost")).get("dollars")
     return {
         "judged": judged,
-        "problems": len({each.problem.id for each in judged.completions if each.outcome != ERROR}),
+        "problems": len({each.problem.id for each in judged.completions
+                         if each.outcome != table.ERROR}),
         "samples": judged.samples,
         "platinum": score.platinum and score.platinum.scorers[HEADLINE],
         "removed": score.n - score.platinum.n if score.platinum else 0,
@@ -499,7 +492,7 @@ def heatmap_page(runs: Sequence[JudgedRun]) -> str:
         (judged.name, each, each.valued)
         for judged in runs
         for each in judged.completions
-        if each.valued is not None and each.outcome != ERROR
+        if each.valued is not None and each.outcome != table.ERROR
     ]
     if not valued:
         raise InputError(
@@ -516,7 +509,7 @@ def heatmap_page(runs: Sequence[JudgedRun]) -> str:
 
     kinds = []
     for words, is_right in (("Correct", True), ("Not correct", False)):
-        some = [item for item in valued if (item[1].outcome == CORRECT) is is_right]
+        some = [item for item in valued if (item[1].outcome == table.CORRECT) is is_right]
         some.sort(key=lambda item: -item[2].score)
         for level, clearest in (
             ("high", [item for item in some if item[2].score >= middle]),
@@ -540,7 +533,7 @@ def heatmap_page(runs: Sequence[JudgedRun]) -> str:
     )
 
 
-def compared_with_first(tables: Sequence[ScoredTable]) -> tuple[dict[int, Comparison], str]:
+def compared_with_first(tables: Sequence[table.ScoredTable]) -> tuple[dict[int, Comparison], str]:
     """Return the comparisons of runs under one scorer with the first, by index.
 
     If they cannot be compared, there are none, and the text says why.

@@ -20,13 +20,7 @@ from typing import Any
 
 from gradeschool.datasets.load import OWN_PROBLEMS, SOURCES, Dataset, is_here, load_dataset
 from gradeschool.errors import DataError, InputError
-from gradeschool.formats.own_run import (
-    COMPLETIONS_FILE,
-    completions_file,
-    dataset_of,
-    manifest_of,
-    planned_samples,
-)
+from gradeschool.formats import own_run
 from gradeschool.formats.read import (
     OWN,
     SampleFile,
@@ -82,7 +76,7 @@ class Source:
         self.dataset = dataset
         self.matcher = Matcher(dataset.problems, dataset.name)
         self.checks = AlikeTexts(self.name)
-        recorded = mapping(manifest_of(self.parts[0]).get("dataset"))
+        recorded = mapping(own_run.manifest_of(self.parts[0]).get("dataset"))
         digest = recorded.get("sha256")
         is_same = digest in (None, dataset.sha256) or dataset.name in SOURCES
         if not is_same and recorded.get("name") == dataset.name:
@@ -102,7 +96,9 @@ class Source:
             has_golds = has_golds or sample.reference.gold is not None
         base = options.id_base
         by_id = (
-            options.dataset is not None or base is not None or "dataset" in manifest_of(file.path)
+            options.dataset is not None
+            or base is not None
+            or "dataset" in own_run.manifest_of(file.path)
         )
         if base is None and not has_questions and not options.in_order:
             base = find_id_base(file.head, self.matcher)
@@ -172,7 +168,7 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
         parts = named_files(path)
         run = default_run_name(Path(path).parent if _is_pattern(path) else Path(path))
         file = SampleFile(parts[0], run, own)
-        dataset = own.dataset or dataset_of(parts[0]) or DEFAULT_DATASET
+        dataset = own.dataset or own_run.dataset_of(parts[0]) or DEFAULT_DATASET
         if not (own.dataset or is_here(dataset)):
             usable = [each.reference for each in file.head if not each.fault]
             if usable and all(reference.gold is not None for reference in usable):
@@ -220,7 +216,7 @@ def once_each(specs: Iterable[str]) -> list[str]:
     named: dict[tuple[str, str], str] = {}
     for spec in specs:
         file, run = split_run(spec)
-        named.setdefault((os.path.realpath(completions_file(Path(file))), run), spec)
+        named.setdefault((os.path.realpath(own_run.completions_file(Path(file))), run), spec)
     return list(named.values())
 
 
@@ -238,7 +234,7 @@ def named_files(name: str) -> tuple[Path, ...]:
         if parts := tuple(sorted(Path(file) for file in glob.glob(name))):  # noqa: PTH207
             return parts
         raise InputError(f"no file matches the pattern {name!r}; correct it")
-    if not os.path.isdir(path) or (path / COMPLETIONS_FILE).is_file():  # noqa: PTH112
+    if not os.path.isdir(path) or (path / own_run.COMPLETIONS_FILE).is_file():  # noqa: PTH112
         return (path,)
     for folder, pattern in product((path, path / "test", path / "data"), PARTS):
         if parts := tuple(sorted(folder.glob(pattern))):
@@ -500,8 +496,8 @@ def load_runs(path: str | Path, options: ReadOptions, warn: Warn) -> list[Run]:
     file = Path(source.path)
     notes += note_missing(file, sum(len(run.samples) - run.faults for run in runs), warn)
     for run in runs:
-        run.notes, run.path, run.manifest = tuple(notes), file, manifest_of(file)
-    if completions_file(source.parts[0]).name == COMPLETIONS_FILE:
+        run.notes, run.path, run.manifest = tuple(notes), file, own_run.manifest_of(file)
+    if own_run.completions_file(source.parts[0]).name == own_run.COMPLETIONS_FILE:
         # Samples are stored as they arrive. Those without a problem come last.
         places = {problem.id: place for place, problem in enumerate(source.dataset.problems)}
         last = len(places)
@@ -559,9 +555,9 @@ def note_missing(path: Path, stored: int, warn: Warn) -> tuple[str, ...]:
 
     stored: the number of its samples, failed ones included.
     """
-    planned = planned_samples(manifest_of(path))
+    planned = own_run.planned_samples(own_run.manifest_of(path))
     missing = planned - stored
-    if missing <= 0 or completions_file(path).name != COMPLETIONS_FILE:
+    if missing <= 0 or own_run.completions_file(path).name != own_run.COMPLETIONS_FILE:
         return ()
     verb, them = ("is", "it") if missing == 1 else ("are", "them")
     note = (
