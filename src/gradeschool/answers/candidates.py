@@ -16,7 +16,6 @@ from gradeschool.answers.assertion import DENIALS, doubt
 from gradeschool.answers.quantities import (
     SCALES,
     WrittenNumber,
-    negated,
     quantities,
     quantity_at,
     word_quantities,
@@ -386,7 +385,7 @@ def _is_beside(text: str, start: int, number: WrittenNumber) -> bool:
     if opened < 0:
         return SETTING.fullmatch(text, start, number.start) is not None
     close = text.find(")", number.end, number.end + CONTEXT)
-    if close < 0 or text.find(")", opened, number.start) > 0 or has_equals(text, opened, close):
+    if close < 0 or text.find(")", opened, number.start) > 0 or EQUALS.search(text, opened, close):
         return False
     operand = OPERAND_BEFORE.search(text[opened : number.start])
     return operand is not None or OPERAND_AFTER.match(text, number.end, close) is not None
@@ -394,7 +393,7 @@ def _is_beside(text: str, start: int, number: WrittenNumber) -> bool:
 
 def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
     """Return a number with the sign before its box, or given by a word: "minus 8"."""
-    if number.value.startswith("-"):
+    if number.value.startswith("-") or number.value == "0":
         return number
     before = text[max(0, number.start - 24) : number.start]
     if (
@@ -407,13 +406,8 @@ def _signed(text: str, start: int, number: WrittenNumber) -> WrittenNumber:
             )
         )
     ):
-        return number._replace(value=negated(number.value))
+        return number._replace(value=f"-{number.value}")
     return number
-
-
-def has_equals(text: str, start: int, end: int) -> bool:
-    """Return whether a piece of text works something out."""
-    return EQUALS.search(text, start, end) is not None
 
 
 def features(

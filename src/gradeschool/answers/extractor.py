@@ -21,7 +21,6 @@ from gradeschool.answers.candidates import (
     SETTING,
     UNRESOLVED,
     groups_by_points,
-    has_equals,
     has_unit,
     question_hints,
     restates_question,
@@ -49,7 +48,7 @@ from gradeschool.answers.statements import (
     last_statement,
 )
 
-__all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer", "rests_on_guess"]
+__all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer"]
 
 DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
 # Between two numbers: the first is taken back in a sentence of its own.
@@ -312,11 +311,6 @@ def _is_absurd(region: Region, stated: ExtractedAnswer, question: str) -> bool:
     return before is not None and len(before.value) + 3 < digits
 
 
-def rests_on_guess(answer: ExtractedAnswer | None) -> bool:
-    """Return whether an answer is only the last number of a text without a conclusion."""
-    return answer is not None and answer.confidence is Confidence.GUESSED
-
-
 def _revised(region: Region, stated: ExtractedAnswer, question: str) -> ExtractedAnswer:
     """Return a statement, or the different conclusion that comes after it.
 
@@ -331,7 +325,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
     number = stated_number(text, first, last, question)
     if number is None or number.value in (UNRESOLVED, stated.value) or is_aside(text[first:last]):
         return stated
-    worked_out = has_equals(text, max(first, number.start - 16), number.start)
+    worked_out = EQUALS.search(text, max(first, number.start - 16), number.start)
     concludes = CONCLUSION.match(text, first, last) is not None
     restates = restates_question(text[first:last], question)
     limited = LIMITED.match(text, stated.end, number.start) is not None
@@ -356,7 +350,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
             total
             or restates
             or limited
-            or has_equals(text, max(region.start, stated.start - 12), stated.start)
+            or EQUALS.search(text, max(region.start, stated.start - 12), stated.start)
         )
         and " would " not in text[first : number.start]
     )
@@ -365,7 +359,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         worked_out
         and text[number.end : number.end + 1] != ")"
         and not checks
-        and not has_equals(text, region.start, stated.start)
+        and not EQUALS.search(text, region.start, stated.start)
         and (total or has_unit(text, number, last, question))
     )
     drawn = concludes or DRAWN.search(text, first, number.start)
@@ -379,7 +373,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
              for equals in EQUALS.finditer(text, stated.end, number.start))  # fmt: skip
     results = [found.value for lead in leads if (found := quantity_at(text, lead, last))]
     works_out = (
-        not has_equals(text, region.start, stated.start)
+        not EQUALS.search(text, region.start, stated.start)
         and not any(same_value(result, stated.value) for result in results)
         and (TOTAL.search(text, first, number.start) or number.value in results[-1:])
     )
@@ -423,12 +417,10 @@ def _closing(region: Region, start: int, end: int, question: str) -> ExtractedAn
         previous = f"\n{item[1] or ''}{int(item[2]) - 1}" if item else ""
         if item and any(previous + mark in text[: span[0]] for mark in (". ", ") ", ": ")):
             return None  # the text breaks off after the number of a list's next item
-        if UNKNOWN.search(text, *span):
-            return None
-        if number and number.end - number.start > 60:
+        if UNKNOWN.search(text, *span) or (number and number.end - number.start > 60):
             return None
         if number is None or is_aside(text[slice(*span)]):
-            works = has_equals(text, region.start, region.end)
+            works = EQUALS.search(text, region.start, region.end)
             asks = not question or _is_asked(written, question)
             if last and written.endswith("?") and not works and asks:
                 return None  # the question again, and nothing else
@@ -475,7 +467,7 @@ def _before_items(
     for index, span in enumerate(sentences[:6]):
         line = text.rfind("\n", 0, span[0] + 1) + 1
         values = {number.value for number in quantities(text, *span)}
-        given = values and hints.values.issuperset(values) and not has_equals(text, *span)
+        given = values and hints.values.issuperset(values) and not EQUALS.search(text, *span)
         if not (given or BULLET.match(text, line, span[1])):
             concludes = "**" in text[slice(*span)] or CONCLUSION.match(text, *span)
             if index and concludes:
@@ -499,13 +491,13 @@ def _opening(
     if head is not None and HEADLINE.match(text, head.end, stop):
         if CONCLUSION.match(text, last) or head.value in values:
             return None
-        works = has_equals(text, head.end, stop) and (
+        works = EQUALS.search(text, head.end, stop) and (
             number.value not in values or f"= {number.value}" in text[head.end : last]
         )
         return None if works or skip_lead(text, last, stop) == number.start else head
     ends = (boundary.end() for boundary in BOUNDARY.finditer(text, start, last))
     end = next((end for end in ends if text[start:end].strip()), None)
-    if end is None or has_equals(text, start, stop):
+    if end is None or EQUALS.search(text, start, stop):
         return None
     if not restates_question(text[start:end], question) or restates_question(
         text[last:stop], question

@@ -63,13 +63,29 @@ def read_gold(gold: object, expressions: bool = False) -> str:
         gold = gold[0]
     if isinstance(gold, bool):
         raise _refused(gold, "is true or false")
-    if isinstance(gold, Number):
-        return _written(gold)
+    if isinstance(gold, Number):  # in full, exactly as it prints: 18.0 is "18"
+        try:
+            text = str(gold)
+        except ValueError:  # Python refuses to write integers of more than 4,300 digits
+            raise InputError("the gold has too many digits; give it as a text") from None
+        if isinstance(gold, Fraction) and "/" in text:
+            return text
+        decimal = parse_decimal(text)
+        written = None if decimal is None else plain(decimal)
+        if written is None:
+            raise _refused(gold, "is no finite number")
+        return written
     if not isinstance(gold, str):
         raise _refused(gold, "is missing" if gold is None else "is no number")
     if PLAIN.fullmatch(gold):  # nearly all
         return gold
-    marked = _marked(gold)
+    marked, end = gold, gold[-200:]  # the part that it marks as its answer, else all of it
+    if MARKER in gold:
+        marked = gold.rpartition(MARKER)[2].strip().partition("\n")[0]
+    elif boxes := BOXED.findall(gold[-2000:]):
+        marked = str(boxes[-1])
+    elif (match := CONCLUSION.search(end)) or (len(gold) > 20 and (match := RESULT.search(end))):
+        marked = match[1]
     text = marked.strip().strip("$ \n").rstrip(".").strip()
     for written, meant in LATEX:
         text = text.replace(written, meant)
@@ -111,18 +127,6 @@ def read_solution(gold: object, expressions: bool = False) -> tuple[str, str]:
     return number, gold if end.strip() == number else f"{start}{MARKER} {number}"
 
 
-def _marked(gold: str) -> str:
-    """Return the part of a solution that it marks as its answer, else the whole text."""
-    if MARKER in gold:
-        return gold.rpartition(MARKER)[2].strip().partition("\n")[0]
-    if boxes := BOXED.findall(gold[-2000:]):
-        return str(boxes[-1])
-    end = gold[-200:]
-    if (match := CONCLUSION.search(end)) or (len(gold) > 20 and (match := RESULT.search(end))):
-        return match[1]
-    return gold
-
-
 def _is_attached(text: str, match: re.Match[str]) -> bool:
     r"""Return whether a letter or a sign makes the number part of a name or expression: "4a"."""
     before, behind = text[: match.start()].rstrip("$ ")[-1:], text[match.end() : match.end() + 8]
@@ -162,21 +166,6 @@ def _value(gold: object, match: re.Match[str]) -> str:
     if Fraction(decimal) == value:
         return sign + str(plain(decimal))
     return f"{sign}{value.numerator}/{value.denominator}"
-
-
-def _written(number: Number) -> str:
-    """Write a number in full, exactly as it prints: 18.0 is "18"."""
-    try:
-        text = str(number)
-    except ValueError:  # Python refuses to write integers of more than 4,300 digits
-        raise InputError("the gold has too many digits; give it as a text") from None
-    if isinstance(number, Fraction) and "/" in text:
-        return text
-    decimal = parse_decimal(text)
-    written = None if decimal is None else plain(decimal)
-    if written is None:
-        raise _refused(number, "is no finite number")
-    return written
 
 
 def _refused(gold: object, reason: str) -> InputError:

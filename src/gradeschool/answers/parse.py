@@ -93,7 +93,12 @@ def _read(text: str) -> ParsedAnswer | None:
         how = "the last 'the answer is N'", "the last 'answer: N'"
         read = _behind("answer", ANSWER_IS, text, how[0])
         read = read or _behind("answer", ANSWER_COLON, text, how[1])
-    return read or _in_bold(text) or _last_number(text)
+    if read := read or _in_bold(text):
+        return read
+    start = search.last_number_start(text)
+    parted = CURRENCY.search(text, max(start - 6, 0), start)  # a sign that belongs to the number
+    last = (search.last_match if parted else search.last_match_in_words)(LOOSE_NUMBER, text)
+    return None if last is None else ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
 
 
 def hashed_answer(text: str) -> ParsedAnswer | None:
@@ -105,12 +110,6 @@ def answer_part(text: str) -> str:
     """Return a text without the thinking before "</think>" and without a run-on question."""
     start, end = _answer_span(text)
     return text[start:end]
-
-
-def without_thinking(text: str) -> str:
-    """Return the text after "</think>", all of it where nothing follows."""
-    after = text.rpartition(THOUGHT_END)[2]
-    return after if after.strip() else text
 
 
 def majority_vote(answers: Sequence[str | None]) -> str | None:
@@ -191,13 +190,6 @@ def _in_bold(text: str) -> ParsedAnswer | None:
         if number is not None:
             return ParsedAnswer(_clean(number.group()), *number.span(), "the last in bold")
     return None
-
-
-def _last_number(text: str) -> ParsedAnswer | None:
-    start = search.last_number_start(text)
-    parted = CURRENCY.search(text, max(start - 6, 0), start)  # a sign that belongs to the number
-    last = (search.last_match if parted else search.last_match_in_words)(LOOSE_NUMBER, text)
-    return None if last is None else ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
 
 
 def _ratio(number: str, divisor: str) -> str:

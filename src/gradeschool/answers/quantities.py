@@ -105,9 +105,27 @@ def quantity_at(text: str, start: int, end: int) -> WrittenNumber | None:
 def word_quantities(text: str, start: int, end: int) -> Iterator[WrittenNumber]:
     """Yield the numbers that are written in words ("twenty-five", "two hundred")."""
     for match in WORD_NUMBER.finditer(text, start, end):
-        value = word_value(match.group())
-        if value is not None:
-            yield WrittenNumber(str(value), *match.span())
+        words = WORD_SPLIT.split(match[0].lower())
+        negative = words[0] in ("negative", "minus")
+        total = group = 0
+        smallest = 1_000_000_000_000  # the next scale must be smaller
+        for word in words[negative:]:
+            if word == "and":
+                continue
+            if word == "hundred" and 0 < group < 10:
+                group *= 100
+            elif WORD_SCALES.get(word, smallest) < smallest and group:
+                smallest = WORD_SCALES[word]
+                total, group = total + group * smallest, 0
+            elif word in WORD_VALUES and (
+                group % 100 == 0
+                or (WORD_VALUES[word] < 10 and group % 10 == 0 and group % 100 != 10)
+            ):
+                group += WORD_VALUES[word]
+            else:
+                break  # not one number: "two three"
+        else:
+            yield WrittenNumber(str(-total - group if negative else total + group), *match.span())
 
 
 @lru_cache(8192)
@@ -238,13 +256,6 @@ def _ratio(over: str, under: str, whole: str | None) -> str:
     return str(part + int(whole or 0))
 
 
-def negated(value: str) -> str:
-    """Return a value with the opposite sign; 0 has none."""
-    if value == "0":
-        return value
-    return value[1:] if value.startswith("-") else f"-{value}"
-
-
 def shifted(number: str, places: int) -> str:
     """Return a decimal times a power of ten, by moving its point."""
     sign, digits = ("-", number[1:]) if number.startswith("-") else ("", number)
@@ -274,29 +285,3 @@ NUMBER_IN_WORDS = (
 )
 WORD_NUMBER = re.compile(NUMBER_IN_WORDS, re.I)
 WORD_SPLIT = re.compile(r"[\s-]+")
-
-
-def word_value(words: str) -> int | None:
-    """Return the value of number words, or None if they are not one number ("two three")."""
-    parts = WORD_SPLIT.split(words.lower())
-    negative = parts[0] in ("negative", "minus")
-    total = group = 0
-    smallest = 1_000_000_000_000  # the next scale must be smaller
-    for word in parts[1:] if negative else parts:
-        if word == "and":
-            continue
-        if word == "hundred":
-            if not 0 < group < 10:
-                return None
-            group *= 100
-        elif word in WORD_SCALES:
-            if not group or WORD_SCALES[word] >= smallest:
-                return None
-            smallest = WORD_SCALES[word]
-            total, group = total + group * smallest, 0
-        elif group % 100 == 0 or (WORD_VALUES[word] < 10 and group % 10 == 0 and group % 100 != 10):
-            group += WORD_VALUES[word]
-        else:
-            return None
-    value = total + group
-    return -value if negative else value

@@ -213,11 +213,15 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
             start = end if spans else opened + len(unfinished_mark(text, marks))
         elif spans and not shown[start : spans[0][0]].strip():
             start = max(start, spans[0][1])
-    if (
-        (">" in text and any(map(text.__contains__, ROLE_SIGNS)))
-        or any(map(text.__contains__, OTHER_ROLE_SIGNS))
-    ) and (role := _first(ROLES, shown, start)):
-        end = role.start()
+    if (">" in text and any(map(text.__contains__, ROLE_SIGNS))) or any(
+        map(text.__contains__, OTHER_ROLE_SIGNS)
+    ):
+        begin = start
+        for role in ROLES.finditer(shown, start):  # the first that follows some text
+            if shown[begin : role.start()].strip():
+                end = role.start()
+                break
+            begin = role.end()
     if "\n" in text:
         end = _other_question(shown, start, _run_on(shown, start, end, question), question)
     for _, stop in spans:  # the reply after the last thinking, unless there is none
@@ -232,15 +236,6 @@ def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region
                 pieces[index] = "\n".join([" " * len(line) for line in lines])
         shown = f"{shown[:start]}{'   '.join(pieces)}{shown[end:]}"
     return Region(shown, start, end, thinking, end < len(text), coded)
-
-
-def _first(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
-    """Return the first match that follows some text."""
-    for match in pattern.finditer(text, start):
-        if text[start : match.start()].strip():
-            return match
-        start = match.end()
-    return None
 
 
 def _run_on(text: str, start: int, end: int, question: str) -> int:

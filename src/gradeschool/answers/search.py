@@ -57,13 +57,7 @@ def last_number_start(text: str) -> int:
 
 def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the same as `last_match`, for a pattern that matches no space and no line break."""
-    last = None
-    for start in (last_number_start(text), 0):
-        for last in pattern.finditer(text, start):  # noqa: B007  (the loop is for its last value)
-            pass
-        if last is not None:
-            break
-    return last
+    return last_match(pattern, text, last_number_start(text)) or last_match(pattern, text)
 
 
 @once_per_text

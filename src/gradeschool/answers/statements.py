@@ -88,7 +88,7 @@ class ExtractedAnswer(NamedTuple):
     start: int
     end: int
     how: str
-    confidence: Confidence
+    confidence: Confidence = Confidence.STATED
 
 
 def last_statement(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
@@ -101,10 +101,6 @@ def last_statement(text: str, start: int, end: int, question: str) -> ExtractedA
             if PLAIN_TAIL.match(text, last.end, end):
                 break
     return last
-
-
-def _stated(number: WrittenNumber, how: str) -> ExtractedAnswer:
-    return ExtractedAnswer(*number, how, Confidence.STATED)
 
 
 def _places(text: str, marker: str, start: int, end: int) -> Iterator[int]:
@@ -123,19 +119,18 @@ def _sentence_end(text: str, start: int, end: int) -> int:
 
 
 def _behind_hashes(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
+    how = "after the last '####'"
     for place in _places(text, HASHES, start, end):
         begin, stop = place + len(HASHES), min(end, place + REACH)
         line = text.find("\n", begin, stop)
         if line >= 0 and text[begin:line].strip(" #*"):  # else the number is on the next line
             stop = line if not text[begin:line].rstrip().endswith(("=", "≈")) else stop
         if LIST.fullmatch(text, begin, stop):  # several answers, so no number
-            return _stated(
-                WrittenNumber(text[begin:stop].strip(), begin, stop), "after the last '####'"
-            )
+            return ExtractedAnswer(text[begin:stop].strip(), begin, stop, how)
         number = _direct(text, begin, stop, question)
         opens_line = place == 0 or text[place - 1] in "\n#"
         if number is not None and not (opens_line and ITEM.match(text, number.end, end)):
-            return _stated(number, "after the last '####'")
+            return ExtractedAnswer(*number, how)
     return None
 
 
@@ -155,7 +150,7 @@ def _in_box(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
             ):
                 repeated = text[number.end : end].rstrip().rpartition("\n")[2].strip()
                 number = number if repeated == text[number.start : number.end] else other
-            return _stated(number, "in the last box")
+            return ExtractedAnswer(*number, "in the last box")
     return None
 
 
@@ -185,9 +180,9 @@ def _in_tag(text: str, start: int, end: int, question: str) -> ExtractedAnswer |
             lines = text[begin:stop].strip()
         number = candidates.stated_number(text, begin, stop, question)
         if number is not None:
-            return _stated(number, "between answer tags")
+            return ExtractedAnswer(*number, "between answer tags")
         if close is not None and lines:  # "<answer>Answer here</answer>"
-            return _stated(WrittenNumber(candidates.UNRESOLVED, begin, stop), "between answer tags")
+            return ExtractedAnswer(candidates.UNRESOLVED, begin, stop, "between answer tags")
     return None
 
 
@@ -203,13 +198,13 @@ def _behind_answer(text: str, start: int, end: int, question: str) -> ExtractedA
         number = _direct(text, begin, stop, question)
         if number is not None:
             if "\n" not in text[place : number.start] or not ITEM.match(text, number.end, end):
-                return _stated(number, "after the last 'answer'")
+                return ExtractedAnswer(*number, "after the last 'answer'")
         elif cue["verb"].strip(" *_\"'`\t\n") not in NO_VERBS:
             number = candidates.stated_number(
                 text, begin, _sentence_end(text, begin, stop), question
             )
             if number is not None:
-                return _stated(number, "in the sentence of the last 'answer is'")
+                return ExtractedAnswer(*number, "in the sentence of the last 'answer is'")
     return None
 
 
@@ -225,28 +220,24 @@ def _behind_pattern(text: str, start: int, end: int, question: str) -> Extracted
     option = OPTION.match(text, cue.end(), end)
     begin = cue.end() if option is None else option.end()
     stop = min(end, begin + REACH)
-    number = _direct(text, begin, stop, question)
+    number, how = _direct(text, begin, stop, question), f"after {cue[0].strip()!r}"
     if number is None and cue.re is FOREIGN and cue["verb"].strip(" *:：\n"):
         number = candidates.stated_number(text, begin, _sentence_end(text, begin, stop), question)
     if number is None and cue.re is FOREIGN:
         stop = _sentence_end(text, begin, stop)
         words = text[begin:stop].split()
         if 0 < len(words) <= 6 and not DIGIT.search(text, begin, stop):
-            number = WrittenNumber(_chinese("".join(words)), begin, stop)
-    return None if number is None else _stated(number, f"after {cue.group().strip()!r}")
-
-
-def _chinese(word: str) -> str:
-    """Return the value of a Chinese numeral, UNRESOLVED for a number word of another language."""
-    total = digit = 0
-    for character in word.replace("两", "二").replace("零", "〇").rstrip("。"):
-        if character in CHINESE_UNITS:
-            total, digit = total + (digit or 1) * 10 ** (1 + CHINESE_UNITS.index(character)), 0
-        elif character in CHINESE_DIGITS:
-            digit = CHINESE_DIGITS.index(character)
-        else:
-            return candidates.UNRESOLVED
-    return str(total + digit)
+            total = digit = 0
+            for character in "".join(words).replace("两", "二").replace("零", "〇").rstrip("。"):
+                if character in CHINESE_UNITS:
+                    unit = 10 ** (1 + CHINESE_UNITS.index(character))
+                    total, digit = total + (digit or 1) * unit, 0
+                elif character in CHINESE_DIGITS:
+                    digit = CHINESE_DIGITS.index(character)
+                else:  # a number word of another language
+                    return ExtractedAnswer(candidates.UNRESOLVED, begin, stop, how)
+            number = WrittenNumber(str(total + digit), begin, stop)
+    return None if number is None else ExtractedAnswer(*number, how)
 
 
 def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | None:

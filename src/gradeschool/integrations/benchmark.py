@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradeschool.answers.numbers import normalize, parse_decimal
-from gradeschool.answers.parse import answer_part, hashed_answer, without_thinking
+from gradeschool.answers.parse import THOUGHT_END, answer_part, hashed_answer
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import UnknownNameError
 from gradeschool.problem import Problem
@@ -66,7 +66,8 @@ class GSM8KBenchmark:
         whole output is the answer. Never raises because of the output.
         """
         gold, output = normalize(self._problem(task_id).gold), str(output)
-        reply = without_thinking(output)
+        after = output.rpartition(THOUGHT_END)[2]
+        reply = after if after.strip() else output
         # Before a run-on question, else before the end.
         marked = hashed_answer(answer_part(reply)) or hashed_answer(reply)
         if marked is not None:

@@ -257,19 +257,6 @@ def _parsed(latex: str) -> Any:
 Equal = Callable[[Any, Any], bool]
 
 
-def any_equal(golds: list[Any], readings: list[Any], equal: Equal) -> bool:
-    """Return whether a gold equals an extracted item: values as values, texts as texts."""
-    for gold, reading in product(golds, readings):
-        if isinstance(gold, str) and isinstance(reading, str):
-            same: Any = gold.strip() == reading.strip() != ""
-        else:
-            one_text = isinstance(gold, str) or isinstance(reading, str)
-            same = not one_text and attempt(lambda: equal(gold, reading))  # noqa: B023
-        if same is True:
-            return True
-    return False
-
-
 def numbers_equal(gold: Any, reading: Any, decimals: int = 5) -> bool:
     """Return whether a number equals a value; decimals: to which they are rounded first."""
     if isinstance(reading, sympy.And) and all(isinstance(it, sympy.Eq) for it in reading.args):
@@ -351,5 +338,14 @@ def math_scorer(text: str, target: str) -> Judged:
 
 
 def _judge(text: str, gold: str, patterns: Patterns, of_gold: Patterns, equal: Equal) -> Judged:
+    """Judge whether a gold equals an extracted item: values as values, texts as texts."""
     answers = extracted(text, patterns)
-    return shown(answers), any_equal(golds_in(gold, of_gold) or [gold], answers, equal)
+    for right, reading in product(golds_in(gold, of_gold) or [gold], answers):
+        if isinstance(right, str) and isinstance(reading, str):
+            same: Any = right.strip() == reading.strip() != ""
+        else:
+            one_text = isinstance(right, str) or isinstance(reading, str)
+            same = not one_text and attempt(lambda: equal(right, reading))  # noqa: B023
+        if same is True:
+            return shown(answers), True
+    return shown(answers), False

@@ -177,13 +177,11 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
     text contains it only with commas.
     """
 
+    def find(text: str) -> re.Match[str] | None:
+        return search.last_match(pattern, COMMA.sub(r"\1\2", text) if "," in text else text)
+
     def extract(text: str, reference: str = "") -> Answer | None:
-        match = None
-        for start in (search.last_number_start(text), 0):
-            tail = text[start:]
-            match = search.last_match(pattern, COMMA.sub(r"\1\2", tail) if "," in tail else tail)
-            if match is not None:
-                break
+        match = find(text[search.last_number_start(text) :]) or find(text)
         if match is None:
             return None
         number = match[0]

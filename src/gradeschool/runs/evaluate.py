@@ -14,7 +14,7 @@ from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any
 
-from gradeschool.answers.extractor import extract_final_answer, rests_on_guess
+from gradeschool.answers.extractor import Confidence, extract_final_answer
 from gradeschool.answers.quantities import canonical_gold, same_answer
 from gradeschool.answers.regions import Marks, thinking_spans
 from gradeschool.atomic import write_json
@@ -424,7 +424,7 @@ def judge_requests(identity: str, answered: Answered, marks: Marks) -> list[Requ
     for request, row in answered:
         problem = request.problem
         reading = extract_final_answer(row.text, problem.question, marks)
-        if reading is None or rests_on_guess(reading):
+        if reading is None or reading.confidence is Confidence.GUESSED:
             with_text = replace(problem, meta={**problem.meta, "completion": row.text})
             [prompt] = protocol.render([with_text], ())
             key = request_key(identity, prompt, protocol.decoding, row.sample)

@@ -190,9 +190,13 @@ def compare_unpaired(outcomes: Sequence[Outcomes]) -> list[Comparison]:
 
 
 def holm_corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return comparisons whose p_holm is corrected for their number."""
-    ps = statistics.holm([comparison.p for comparison in comparisons])
-    return [replace(comparison, p_holm=p) for comparison, p in zip(comparisons, ps, strict=True)]
+    """Return comparisons whose p_holm is corrected for their number (Holm 1979)."""
+    corrected, largest = list(comparisons), 0.0
+    order = sorted(range(len(corrected)), key=lambda index: corrected[index].p)
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * corrected[index].p))
+        corrected[index] = replace(corrected[index], p_holm=largest)
+    return corrected
 
 
 def _paired(a: Outcomes, b: Outcomes, common: bool) -> Comparison:

@@ -325,16 +325,6 @@ def unpaired(
     return gap, Interval(max(-1.0, low), min(1.0, high)), p
 
 
-def holm(ps: Sequence[float]) -> list[float]:
-    """Return p values corrected for their number (Holm 1979), in the order given."""
-    corrected = [0.0] * len(ps)
-    largest = 0.0
-    for rank, index in enumerate(sorted(range(len(ps)), key=lambda index: ps[index])):
-        largest = max(largest, min(1.0, (len(ps) - rank) * ps[index]))
-        corrected[index] = largest
-    return corrected
-
-
 # Power, for pairs of problems. Source: Connor 1987, Biometrics 43:207 (the normal approximation of
 # McNemar's test): n problems detect a difference d at the 5 % level, two-sided, with 80 % power if
 # d sqrt(n) = Z95 sqrt(D) + Z80 sqrt(D - d^2), where D is the discordance: the mean square of the

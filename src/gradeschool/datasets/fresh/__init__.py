@@ -93,7 +93,14 @@ def fresh_problems(
                 aside(story)
             structure = story.structure(family)
             story.require(steps[0] <= len(story.steps) <= steps[1])
-            story.require(_belongs(story, structure, split))
+            # A seventh of the structures never occurs in training.
+            story.require((_bucket(structure, 7) == 0) == (split == "test-structures"))
+            story.require(story.widened == (split == "test-numbers"))
+            story.require(story.reworded == (split == "test-templates"))
+            # The numbers of a question decide between train and the other splits, so that no
+            # question, whatever its wording, is in both.
+            place = _bucket(" ".join(map(str, sorted(story.numbers))), 4)
+            story.require(place in {"train": (0, 3), "dev": (1,)}.get(split, (2,)))
             solution, question = story.solution(), story.question()
             story.require(question not in problems)
         except Unfit:
@@ -104,22 +111,6 @@ def fresh_problems(
         problems[question] = Problem.from_row(number, question, solution, meta)
         attempt = 0
     return tuple(problems.values())
-
-
-def _belongs(story: Story, structure: str, split: str) -> bool:
-    """Return whether a story belongs to a split, which depends only on its contents.
-
-    A seventh of the structures never occurs in training. The numbers of a question decide between
-    train and the other splits, so that no question, whatever its wording, is in both.
-    """
-    if (
-        (_bucket(structure, 7) == 0) != (split == "test-structures")
-        or story.widened != (split == "test-numbers")
-        or story.reworded != (split == "test-templates")
-    ):
-        return False
-    place = _bucket(" ".join(map(str, sorted(story.numbers))), 4)
-    return place in {"train": (0, 3), "dev": (1,)}.get(split, (2,))
 
 
 def _bucket(text: str, buckets: int) -> int:

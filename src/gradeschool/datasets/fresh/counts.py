@@ -9,7 +9,6 @@ from math import gcd
 from typing import Any
 
 from gradeschool.datasets.fresh.story import (
-    ATOM,
     COLOR_WORDS,
     HOME,
     KEPT,
@@ -21,7 +20,6 @@ from gradeschool.datasets.fresh.story import (
     WORDS,
     Chance,
     Noun,
-    Part,
     Quantity,
     Story,
     constant,
@@ -258,9 +256,6 @@ def _related(story: Story, frame: str, subject: Any, known: list[Compared]) -> Q
     return story.step(story.sentences[f"{frame} step"].wordings[0], value, B=subject)
 
 
-THERE_ARE = "There are {=} {group}."
-
-
 def groups(story: Story, chance: Chance) -> None:
     """Write a problem about a group and its parts."""
     story.past = story.connected = False
@@ -269,14 +264,12 @@ def groups(story: Story, chance: Chance) -> None:
     whole, name = _groups_start(story)
     acts: list[str] = []
     for act in chance.sample(usual.split(", "), 2):
-        part, count = _part(story, whole)
-        computed = count.rank < ATOM
-        story.say("act" if computed else "act number", part=part, group=_who(name, acts), act=act)
-        if computed:
-            count = story.step(THERE_ARE, count, group=_who(name, [*acts, act]))
+        group = f"{name} who {' and '.join(acts)}" if acts else name
+        those = f"{group} {'and' if acts else 'who'}"
+        count, computed = _part(story, "act", whole, f"{those} {act}", group=group, act=act)
         if not computed or chance.hit(0.5):
             act = f"cannot {act[4:]}" if act.startswith("can ") else f"do not {act}"
-            count = story.step(THERE_ARE, whole - count, group=_who(name, [*acts, act]))
+            count = story.step(f"There are {{=}} {those} {act}.", whole - count)
         acts.append(act)
         whole = count
         if story.steps_left <= 1 or chance.hit(0.3):
@@ -285,17 +278,19 @@ def groups(story: Story, chance: Chance) -> None:
     story.ask(asked, whole, group=name, act=" and ".join(acts))
 
 
-def _who(name: str, acts: list[str]) -> str:
-    return f"{name} who {' and '.join(acts)}" if acts else name
-
-
-def _part(story: Story, whole: Quantity) -> Part:
+def _part(
+    story: Story, name: str, whole: Quantity, those: str, **values: str
+) -> tuple[Quantity, bool]:
+    """State which part of a group are those; return it, and whether it was computed."""
     kind = story.chance.below(5)
     if kind <= 3:
-        return share(story, whole) if kind <= 1 else percent(story, whole)
+        part, count = share(story, whole) if kind <= 1 else percent(story, whole)
+        story.say(name, part=part, **values)
+        return story.step(f"There are {{=}} {those}.", count), True
     story.require(whole.value >= 6)
-    k = story.state(story.chance.between(2, int(whole.value) - 3), "part")
-    return k.shown, k
+    count = story.state(story.chance.between(2, int(whole.value) - 3), "part")
+    story.say(f"{name} number", part=count.shown, **values)
+    return count, False
 
 
 def _groups_start(story: Story) -> tuple[Quantity, str]:
@@ -311,11 +306,7 @@ def _groups_start(story: Story) -> tuple[Quantity, str]:
     whole = story.turn("rooms" if kind == 2 and story.size > 2 else "all")
     if story.steps_left < 3 or chance.hit(0.3):
         return whole, who
-    part, count = _part(story, whole)
-    computed = count.rank < ATOM
-    story.say("kind" if computed else "kind number", part=part)
-    if computed:
-        count = story.step("There are {=} {a}.", count)
+    count, _ = _part(story, "kind", whole, a)
     if chance.hit(0.5):
         return count, a
     return story.step("There are {=} {b}.", whole - count), b

@@ -428,27 +428,24 @@ class Story:
 
     # Sentences
 
-    def word(self, name: str | Wordings) -> str:
-        """Choose a wording: the last of three or more if they are held out, else another."""
-        wordings = self.sentences[name].wordings if isinstance(name, str) else name
-        if len(wordings) < 3:
-            return self.chance.pick(wordings)
-        if self.held_out:
-            self.reworded = True
-            return wordings[-1]
-        return self.chance.pick(wordings[:-1])
-
     def say(
         self, name: str | Wordings, *, at: str = "", alone: bool = False, **values: Any
     ) -> None:
-        """Add a sentence.
+        """Add a sentence: the last of three or more wordings if they are held out, else another.
 
         at: in place of the sentence's own place: "open" before all others, "fact" anywhere among
         the facts, "event" after the events before, "late" usually behind the events, "close" right
         before the question.
         """
-        at = at or (self.sentences[name].at if isinstance(name, str) else "event")
-        self._told[at].append((self.word(name), values, alone))
+        sentence = self.sentences[name] if isinstance(name, str) else Sentence(name)
+        wordings = sentence.wordings
+        if len(wordings) < 3:
+            wording = self.chance.pick(wordings)
+        elif self.held_out:
+            wording, self.reworded = wordings[-1], True
+        else:
+            wording = self.chance.pick(wordings[:-1])
+        self._told[at or sentence.at].append((wording, values, alone))
 
     def turn(self, name: str, **values: Any) -> Quantity:
         """Draw a sentence's numbers, add it and its steps; return the last result.

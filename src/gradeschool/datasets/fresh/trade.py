@@ -476,20 +476,23 @@ def product(story: Story, chance: Chance) -> None:
     t = story.state(guess.value * longer, "product")
     if chance.hit(0.5):
         story.cast["field"] = chance.pick(("garden", "field", "park"))
-        story.say("field", t=t, d=d)
-        story.note(f"Try {guess.written} meters for the width.")
-        other = story.step("Then the {field} {~be} {=} meters long.", t / guess)
-        story.step("The difference {~be} {=} meters, and that {~be} right.", other - guess)
+        name, unit, short, long = (
+            "field",
+            "meters",
+            "the width",
+            "the {field} {~be} {=} meters long",
+        )
         questions = "width", "length"
     else:
         story.require(longer <= 80 and guess.value >= 5)
         story.past = False
         story.cast.update(A=story.person(), B=story.person())
-        story.say("ages", t=t, d=d)
-        story.note(f"Try {guess.written} years for {{B}}.")
-        other = story.step("Then {A} is {=} years old.", t / guess)
-        story.step("The difference is {=} years, and that is right.", other - guess)
+        name, unit, short, long = "ages", "years", "{B}", "{A} is {=} years old"
         questions = "younger", "older"
+    story.say(name, t=t, d=d)
+    story.note(f"Try {guess.written} {unit} for {short}.")
+    other = story.step(f"Then {long}.", t / guess)
+    story.step(f"The difference {{~be}} {{=}} {unit}, and that {{~be}} right.", other - guess)
     asked = 0 if chance.hit(0.5) else 1
     story.ask(questions[asked], (guess, other)[asked])
 

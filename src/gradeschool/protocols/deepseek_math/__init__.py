@@ -30,8 +30,15 @@ def find_answer(text: str) -> tuple[search.TextMatch, str] | None:
     if is_announced and start in text and stop in text:
         return _up_to(text, text.index(start) + len(start), stop), f"after {start!r}"
     if "boxed" in text:
-        box = _last_closed_box(text)
-        return None if box is None else (box, "the last closed box")
+        limit = len(text)
+        while (place := text.rfind(BOX, 0, limit)) >= 0:
+            inside = place + len(BOX)
+            close = search.closing_brace(text, inside, limit)
+            if close >= 0:  # before a "%", upstream keeps the closing brace and loses the "%"
+                end = close + text.startswith("%", close + 1, limit)
+                return search.TextMatch(text[inside:end], inside, end), "the last closed box"
+            limit = place
+        return None
     place = text.rfind(ANNOUNCED) if is_announced else -1
     if place >= 0:
         piece = _up_to(text, place + len(ANNOUNCED), "")
@@ -54,22 +61,6 @@ def _up_to(text: str, start: int, stop: str) -> search.TextMatch:
     end = text.find(stop, start) if stop else -1
     end = len(text) if end < 0 else end
     return search.TextMatch(text[start:end], start, end)
-
-
-def _last_closed_box(text: str) -> search.TextMatch | None:
-    r"""Return the last `boxed{...}` that closes before the next begins, with a "%" after it.
-
-    With the "%", upstream keeps the closing brace and loses the "%".
-    """
-    limit = len(text)
-    while (start := text.rfind(BOX, 0, limit)) >= 0:
-        inside = start + len(BOX)
-        close = search.closing_brace(text, inside, limit)
-        if close >= 0:
-            end = close + text.startswith("%", close + 1, limit)
-            return search.TextMatch(text[inside:end], inside, end)
-        limit = start
-    return None
 
 
 def extract_zero_shot(text: str, reference: str) -> Answer | None:

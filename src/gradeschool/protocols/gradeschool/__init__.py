@@ -90,11 +90,11 @@ def extract_answer(text: str, reference: str, marks: Marks = ()) -> Answer | Non
     If the gold is that there is no answer, a completion that says so and states no number is right.
     marks: further pairs of marks of thinking.
     """
-    from gradeschool.answers.extractor import extract_final_answer, rests_on_guess
+    from gradeschool.answers.extractor import Confidence, extract_final_answer
 
     question = getattr(reference, "question", "")
     reading = extract_final_answer(text, question, marks)
-    if reference == NO_SOLUTION and (reading is None or rests_on_guess(reading)):
+    if reference == NO_SOLUTION and (reading is None or reading.confidence is Confidence.GUESSED):
         how, match = "'None' as the answer", last_match(NONE_STATED, text)
         if match is None:
             how = "a sentence that says that it cannot be answered"

@@ -167,18 +167,13 @@ MARKS_ALONE = re.compile(r"^[\$\*\-#\s]*$")
 BOX = "\\boxed{"
 
 
-def last_line(text: str) -> str:
-    """Return the last line with more than "$", "*", "-", "#" and space; else the last line."""
-    lines = text.strip().splitlines()[::-1]
-    return next((line for line in lines if not MARKS_ALONE.match(line)), lines[0] if lines else "")
-
-
 def extract_aime(text: str, gold: str) -> Answer | None:
-    """Extract the last word of the last line that is a number.
+    """Extract the last word that is a number of the last line, of marks alone only if all are.
 
     A box is opened up to the last brace of the line.
     """
-    line = last_line(text)
+    lines = text.strip().splitlines()[::-1]
+    line = next((line for line in lines if not MARKS_ALONE.match(line)), lines[0] if lines else "")
     start, end = line.find(BOX), line.rfind("}")
     inside = start + len(BOX)
     if start >= 0 and end > inside:

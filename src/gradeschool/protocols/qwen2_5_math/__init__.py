@@ -130,28 +130,24 @@ def strip_string(string: str) -> str:
     text = string.strip().replace("\n", "").rstrip(".").replace("\\!", "")
     text = latex.unwrapped(text, "\\begin{array}{", instead="\\begin{pmatrix}")
     text = text.replace("\\end{array}", "\\end{pmatrix}")
-    text = _without_units(latex.without_unit(latex.replaced(text, BEFORE_UNITS)))
+    text = latex.without_unit(latex.replaced(text, BEFORE_UNITS))
+    for literal, pattern in _unit_patterns() if LETTER.search(text) else ():
+        if literal in text:
+            text = pattern.sub(r"\1\2", text) or text
     text = latex.unwrapped(word_number(latex.replaced(text, SIGNS)), "\\text{")
     text = latex.plain_symbols(latex.replaced(text, AFTER_UNITS), LAST, ZERO_DECIMALS)
     text = SQUARE_ROOT.sub(r"\\sqrt{\1}", latex.right_side(text)).replace(" ", "")
     return latex.slash_as_fraction(latex.braced_fractions(text), roots=True)
 
 
-def _without_units(text: str) -> str:
-    if LETTER.search(text) is None:  # every unit contains a letter
-        return text
-    for _ in range(2):
-        for literal, pattern in _unit_patterns():
-            if literal in text:
-                text = pattern.sub(r"\1\2", text) or text
-    return text
-
-
 @cache
 def _unit_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return each unit's pattern with a piece of text that every match contains."""
+    """Return each unit's pattern with a piece of text that every match contains, all twice.
+
+    Every unit contains a letter.
+    """
     units = (*CLEANING_UNITS, *(f"{unit}s" for unit in CLEANING_UNITS))
-    return tuple((unit.split(".")[0], re.compile(rf"(^|\W){unit}($|\W)")) for unit in units)
+    return 2 * tuple((unit.split(".")[0], re.compile(rf"(^|\W){unit}($|\W)")) for unit in units)
 
 
 NUMBER = re.compile(r"-?\d*\.?\d+")
