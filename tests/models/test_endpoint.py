@@ -46,7 +46,7 @@ def asking(text: str) -> Request:
 
 
 class Starting(Endpoint):
-    """Says each of some statuses in turn before it lists one model."""
+    """Says each of some statuses in turn before it lists one model, and a null."""
 
     def __init__(self, *statuses: int, **headers: str) -> None:
         super().__init__("http://127.0.0.1:1/v1", "", "")
@@ -57,7 +57,7 @@ class Starting(Endpoint):
         if self.statuses:
             body = b'{"error": {"message": "Loading model"}}'
             return Response(self.statuses.pop(0), self.headers, body, connection)
-        return Response(200, {}, b'{"data": [{"id": "ready"}]}', connection)
+        return Response(200, {}, b'{"data": [null, {"id": "ready"}]}', connection)
 
 
 CHAT = Prompt(messages=(Message("user", "Q?"),))

@@ -217,7 +217,7 @@ def test_pooling_gives_a_score_to_each_step(url: str) -> None:
     PATHS.add("/pooling")
     assert RewardServer(url).step_scores(SOLUTIONS) == [[0.04, 0.05], [0.07]]
     assert ASKED[0]["model"] == "reward"
-    assert RewardServer(url, "qwen").step_scores(SOLUTIONS[:1]) == [[0.04, 0.05]]
+    assert RewardServer(url.removesuffix("/v1"), "qwen").step_scores(SOLUTIONS[:1]) == [[0.04, 0.05]]
     assert "<extra_0>" in ASKED[-1]["messages"][-1]["content"]
 
 

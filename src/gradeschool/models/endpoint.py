@@ -17,7 +17,7 @@ from aiohttp.client_proto import ResponseHandler
 from gradeschool.calculator import CLOSE, OPEN, annotation_end
 from gradeschool.completion import CONTINUE, REMEDIES, Finish, Prompt, Usage
 from gradeschool.errors import FatalModelError, InputError, ModelError, TransientError
-from gradeschool.formats.values import UNKNOWN, mapping
+from gradeschool.formats.values import UNKNOWN
 from gradeschool.masking import masked, register_key, shown_address
 from gradeschool.models import openai_api as api
 from gradeschool.models.base import NO_OPTIONS, Model, Reply, Request
@@ -371,7 +371,7 @@ class Endpoint(Model):
             words += f" ({error.cause})"
         listed = reply.get("data")
         entries = listed if isinstance(listed, list) else []
-        served = [str(mapping(entry).get("id") or "") for entry in entries]
+        served = [str(entry.get("id") or "") for entry in entries if isinstance(entry, Mapping)]
         if len(served) == 1 and served[0]:
             return served[0]
         names = ", ".join(name[:80] for name in served[:10]) or words

@@ -273,7 +273,8 @@ class RewardServer(Endpoint):
     """
 
     def __init__(self, address: str, form: str | None = None) -> None:
-        super().__init__(*find_server(address, compatible=True))
+        base, model, key = find_server(address, compatible=True)
+        super().__init__(f"{base.removesuffix('/v1')}/v1", model, key)
         asyncio.run(self._open())
         self.form, self.base = form, self.base.removesuffix("/v1")
         self.name = f"{self.model.rpartition('/')[2]} at {urlsplit(self.base).netloc}"
