@@ -66,6 +66,8 @@ def test_the_commands_are_printed_without_running(gradeschool: Command) -> None:
     assert "gradeschool verifier train --generator seed-0/generator" in ended.out
     said = gradeschool.refused("verifier", "reproduce", "--preset", "gpu", "--dry-run")
     assert "needs --model" in said
+    gpu = whole_recipe(replace(PRESETS["gpu"], base="folder"))  # not as small as pretrained
+    assert "--samples 4" in " ".join(gpu["seed-0/samples"])
 
 
 def test_the_recipe_of_the_shipped_files_is_that_of_their_source() -> None:

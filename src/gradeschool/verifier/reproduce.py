@@ -86,7 +86,7 @@ PRETRAINED = Preset(
               "level": "pooled"},
 )  # fmt: skip
 GPU = replace(
-    PRETRAINED, name="gpu", families=(), steps=(2, 8), problems=4000, labelled=32_000, n=100,
+    PRETRAINED, name="gpu", families=(), steps=(2, 8), problems=4000, labelled=32_000, k=4, n=100,
     generator={"epochs": 2, "lr": 1e-5, "batch": 32},
     control={"epochs": 1, "lr": 1e-5, "batch": 32},
     verifier={"epochs": 2, "lr": 5e-5, "head_lr": 1e-2, "batch": 64, "warmup": 50,
