@@ -217,7 +217,8 @@ def test_pooling_gives_a_score_to_each_step(url: str) -> None:
     PATHS.add("/pooling")
     assert RewardServer(url).step_scores(SOLUTIONS) == [[0.04, 0.05], [0.07]]
     assert ASKED[0]["model"] == "reward"
-    assert RewardServer(url.removesuffix("/v1"), "qwen").step_scores(SOLUTIONS[:1]) == [[0.04, 0.05]]
+    url = url.removesuffix("/v1")
+    assert RewardServer(url, "qwen").step_scores(SOLUTIONS[:1]) == [[0.04, 0.05]]
     assert "<extra_0>" in ASKED[-1]["messages"][-1]["content"]
 
 
@@ -260,7 +261,7 @@ def test_rank_takes_an_address_and_a_critic(url: str, tmp_path: Path, gradeschoo
     critic = gradeschool.done("verifier", "rank", file, "-d", "sample", "--critic", f"{url}/reward",
                          "--json")  # fmt: skip
     assert "critic" in critic.json()["verifier"]
-    both = ("-d", "sample", "--critic", url, "--verifier", "tiny")
+    both = ("--critic", url, "--verifier", "tiny")  # before a dataset is looked for
     assert "are both given; give one" in gradeschool.refused("verifier", "rank", file, *both)
     written = (tmp_path / "samples.verifier-scores.jsonl").read_text().splitlines()
     scores = {json.loads(line)["score"] for line in written if "critic" in line}

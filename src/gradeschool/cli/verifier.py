@@ -243,8 +243,9 @@ def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **r
 
     Example: gradeschool verifier score --verifier judge runs/mine
     """
-    from gradeschool.verifier.scores import add_scores, load_rater
+    from gradeschool.verifier.scores import add_scores, check_rater, load_rater
 
+    check_rater(**raters)
     options = cli.read_options()
     open_sources(files, options, lambda _: None)  # a wrong file fails before a model is loaded
     loaded = load_rater(**raters)
@@ -307,7 +308,9 @@ def rank_command(
     """
     from gradeschool.reports.verifiers import print_ranking
     from gradeschool.verifier.rank import rank, read_baseline, read_scored
+    from gradeschool.verifier.scores import check_rater
 
+    check_rater(**models)
     options = cli.read_options()
     open_sources([run, *baselines], options, lambda _: None)
     with ProgressDisplay() as display:

@@ -438,6 +438,12 @@ class Rater(NamedTuple):
     name: str
 
 
+def check_rater(verifier: str | None, critic: str | None, **_: object) -> None:
+    """Raise InputError if both are given, before anything is read or fetched."""
+    if verifier and critic:
+        raise InputError("--verifier and --critic are both given; give one")
+
+
 def load_rater(
     verifier: str | None = None,
     generator: str | None = None,
@@ -454,8 +460,7 @@ def load_rater(
     the last value. form: of a published reward model, None for that of its config.json. Raises
     InputError if there is no such model, MissingExtraError if its library is not installed.
     """
-    if verifier and critic:
-        raise InputError("--verifier and --critic are both given; give one")
+    check_rater(verifier, critic)
     other = TokenReader(generator, "generator") if generator is not None else None
     if critic is not None:
         head: TokenReader | StepReader = (
