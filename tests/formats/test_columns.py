@@ -184,18 +184,22 @@ SAMPLED = [
 
 
 @pytest.mark.parametrize(
-    ("changes", "unused"),
+    ("changes", "named", "unused"),
     [
-        ({}, "id=prob,sample=try_no"),
-        ({"try_no": None}, "id=prob"),
-        ({"prob": "the same"}, ""),
-        ({"question": "How many?"}, ""),
-        ({"id": "7"}, ""),
+        ({}, {}, "id=prob,sample=try_no"),
+        ({}, {"sample": "-"}, "id=prob,sample=try_no"),
+        ({}, {"id": "-"}, ""),
+        ({"try_no": None}, {}, "id=prob"),
+        ({"prob": "the same"}, {}, ""),
+        ({"question": "How many?"}, {}, ""),
+        ({"id": "7"}, {}, ""),
     ],
 )
-def test_unused_columns_like_problems_are_named(changes: dict[str, Any], unused: str) -> None:
+def test_unused_columns_like_problems_are_named(
+    changes: dict[str, Any], named: dict[str, str], unused: str
+) -> None:
     rows = [row | changes for row in SAMPLED]
-    assert choose_columns(rows, {}, "a.jsonl", False).unused == unused
+    assert choose_columns(rows, named, "a.jsonl", False).unused == unused
 
 
 def test_the_suggested_columns_name_every_missing_role() -> None:

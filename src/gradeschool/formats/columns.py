@@ -285,7 +285,8 @@ def choose_columns(
     for column in others.values() if min(map(len, samples)) > 1 else ():  # one of several texts
         if all(column.value(row) in texts for row, texts in zip(rows, samples, strict=True)):
             selected = selected or str(column)
-    if "gold" in roles and not in_order and not {"question", "id", "sample"} & {*roles, *named}:
+    is_own = "gold" in roles and "sample" not in roles and not in_order
+    if is_own and not {"question", "id"} & {*roles, *named}:
         unused = table.problem_and_sample([*others.values()][:16], roles["gold"], roles.get("run"))
     thoughts = (each for each in table.cells if each.plain in WORDS["thinking"])
     return Columns(
