@@ -417,10 +417,11 @@ class _Table:
             wordy = next(filter(self.is_wordy, free), None)
             found = f",question={wordy}" if wordy else ""
         if not self.choose("gold", text):
+            golds = list(filter(self.are_golds, free))
             said = Counter[Column]()  # how many texts say the number of a column
             for row in self.rows:
                 words = str(text.value(row)).replace(",", "")
-                for each in filter(self.are_golds, free):
+                for each in golds:
                     value = each.value(row)
                     said[each] += bool(value) and read_number(value) in words
             for likely, number in said.most_common(1):
