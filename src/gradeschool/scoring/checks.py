@@ -12,7 +12,6 @@ from bisect import bisect, bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from operator import itemgetter
 from pathlib import Path
 
 from gradeschool.answers.numbers import normalize
@@ -103,8 +102,10 @@ class AlikeTexts:
             key, share = text, MANY_EQUAL
         number, right, first, _ = self._kinds.get(key, (0, 0, text, share))
         if number or len(self._kinds) < MOST_KINDS:
-            numbers = map(normalize, matching.NUMBER.findall(text.replace("-", " ")))
-            is_right = matching.compared_gold(gold).lstrip("-") in numbers
+            said = matching.compared_gold(gold).lstrip("-")
+            is_right = said in text.replace(",", "") and said in map(
+                normalize, matching.NUMBER.findall(text.replace("-", " "))
+            )
             self._kinds[key] = number + weight, right + weight * is_right, first, share
 
     def conclude(self, remedy: str = "evaluate again, into another folder (-o)") -> list[str]:
@@ -217,11 +218,15 @@ class Checks:
             if gold.isdecimal() and len(gold) < 12:  # longer ones count nothing
                 values["golds that count up"] = int(gold) - place
         for what, value in values.items():
-            n, first, last = self._open.get((run, what), (0, row, None))
-            n, first = (n + 1, first) if value == last and not is_right else (1, row)
-            self._open[run, what] = n, first, None if is_right else value
-            longest = self.filled.get((run, what), (0, row, row))
-            self.filled[run, what] = max(longest, (n, first, row), key=itemgetter(0))
+            key = run, what
+            if is_right:
+                self._open.pop(key, None)
+                continue
+            n, first, last = self._open.get(key, (0, row, None))
+            n, first = (n + 1, first) if value == last else (1, row)
+            self._open[key] = n, first, value
+            if n > self.filled.get(key, (0, row, row))[0]:
+                self.filled[key] = n, first, row
 
     def _count_facts(
         self, sample: Sample, weight: int, answer: str = "", is_right: bool = False
@@ -238,8 +243,8 @@ class Checks:
         if problem is not None:
             question, turns = sample.reference.question or "", sample.reference.turns
             is_bare = len(text) < 40 and BARE.match(text) is not None
-            told = matching.squeeze(question)
-            is_remark = turns and matching.squeeze(problem.question) not in told
+            asked = matching.squeeze(problem.question) if turns else ""
+            is_remark = asked not in matching.squeeze(question) if asked else False
             if is_remark:
                 self.examples.setdefault("remarks", clip(question))
             is_words = len(written.split(None, 3)) > 3 and MARKER not in written

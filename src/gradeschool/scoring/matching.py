@@ -12,6 +12,7 @@ import re
 import string
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -352,9 +353,15 @@ def find_shift(
     return None if best < ABOUT or second > best - 0.1 else max(scores, key=scores.__getitem__)
 
 
+@lru_cache(16_384)
+def gold_value(gold: str) -> Decimal | None:
+    """Return the number of a gold, None if it is no number."""
+    return parse_decimal(compared_gold(gold))
+
+
 def are_near(gold: str, other: str) -> bool:
     """Return whether two golds are so close that an answer to one may be a slip for the other."""
-    one, two = parse_decimal(normalize(gold)), parse_decimal(normalize(other))
+    one, two = gold_value(gold), gold_value(other)
     return one is not None and two is not None and abs(one - two) <= 2
 
 
