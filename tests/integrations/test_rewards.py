@@ -107,6 +107,8 @@ def test_the_question_of_a_row_counts() -> None:
     assert verl.compute_score("", HOURS, "120", {"question": MINUTES})["score"] == 1.0
     rows = verl.compute_scores([""] * 2, [HOURS] * 2, ["120"] * 2, [{"question": MINUTES}, None])
     assert [row["score"] for row in rows] == [1.0, 0.0]
+    with pytest.raises(InputError, match="2 completions but 1 extra_infos; give as many"):
+        verl.compute_scores([""] * 2, [HOURS] * 2, ["120"] * 2, [{"question": MINUTES}])
 
 
 @pytest.mark.parametrize("kind", ["reasoning", "thinking", "tool_use"])

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gradeschool.errors import UnknownNameError
-from gradeschool.integrations.rewards import Grader
+from gradeschool.integrations.rewards import Grader, check_list
 from gradeschool.scorer import clip
 
 OF_VERL = "reward_"  # how the names of the options begin that verl itself adds
@@ -44,10 +44,9 @@ def compute_scores(
         if name not in fields and not name.startswith(OF_VERL):
             raise UnknownNameError("option of the reward", name, fields)
     grader = Grader(**{name: value for name, value in options.items() if name in fields})
-    questions = [
-        info.get("question") if isinstance(info, Mapping) else None
-        for info in ([None] * len(solution_strs) if extra_infos is None else extra_infos)
-    ]
+    infos = [None] * len(solution_strs) if extra_infos is None else extra_infos
+    check_list("extra_infos", infos, len(solution_strs))
+    questions = [info.get("question") if isinstance(info, Mapping) else None for info in infos]
     return [
         {
             "score": reward.value or 0.0,
