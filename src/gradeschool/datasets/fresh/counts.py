@@ -279,7 +279,7 @@ def groups(story: Story, chance: Chance) -> None:
 
 
 def _part(
-    story: Story, name: str, whole: Quantity, those: str, **values: str
+    story: Story, name: str, whole: Quantity, those: str, **values: Any
 ) -> tuple[Quantity, bool]:
     """State which part of a group are those; return it, and whether it was computed."""
     kind = story.chance.below(5)
