@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool import all_scorers
-from gradeschool.models.base import SAMPLE_FILE
+from gradeschool.models.choose import SAMPLE_FILE
 from tests.support.answers import SAMPLE, TWO, answers
 from tests.support.command import Command
 from tests.support.files import jsonl

@@ -22,7 +22,7 @@ from gradeschool.errors import (
     ModelError,
     UnknownNameError,
 )
-from gradeschool.models.base import SAMPLE_FILE
+from gradeschool.models.choose import SAMPLE_FILE
 from gradeschool.scorer import DEFAULT_SCORER
 from tests.support.files import jsonl
 

@@ -18,7 +18,8 @@ from gradeschool.completion import ENDED_AT_ONCE, IN_THINKING, Decoding, Finish,
 from gradeschool.datasets.fresh import fresh_problems
 from gradeschool.errors import InputError, ModelError, TransientError
 from gradeschool.models import endpoint
-from gradeschool.models.base import Reply, Request, choose_model
+from gradeschool.models.base import Reply, Request
+from gradeschool.models.choose import choose_model
 from gradeschool.models.endpoint import (
     LONGEST_COMPLETION,
     AnthropicModel,

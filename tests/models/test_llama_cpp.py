@@ -13,7 +13,7 @@ import pytest
 from gradeschool import judge, load_dataset
 from gradeschool.completion import Message, Prompt
 from gradeschool.errors import GradeschoolError, InputError
-from gradeschool.models.base import choose_model
+from gradeschool.models.choose import choose_model
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.models.llama_cpp import LlamaCppModel, check_template, template_in
 from gradeschool.models.local import check_thinking, encode_prompt

@@ -9,7 +9,8 @@ import pytest
 from gradeschool import Problem
 from gradeschool.completion import Decoding, Finish, Prompt
 from gradeschool.errors import ModelError
-from gradeschool.models.base import Reply, Request, choose_model
+from gradeschool.models.base import Reply, Request
+from gradeschool.models.choose import choose_model
 from gradeschool.models.transformers_model import TransformersModel
 from tests.support.command import Command
 from tests.support.fixtures import MODEL_NEEDS, skip_without

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.faults import FaultyRun
 from gradeschool.errors import InputError
 from gradeschool.models import endpoint
-from gradeschool.models.base import find_server
+from gradeschool.models.choose import find_server
 from gradeschool.runs import send
 from gradeschool.runs.send import FAILING_PROBLEMS, TRIES, TRIES_OF
 from tests.support import fault_server as bad

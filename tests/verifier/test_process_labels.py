@@ -175,7 +175,7 @@ def test_roll_outs_label_the_step_that_none_mends(monkeypatch: pytest.MonkeyPatc
             right = "9" not in (request.prompt.text or "") and request.sample == 1
             return Reply("#### 7" if right else "#### 1")
 
-    monkeypatch.setattr("gradeschool.models.base.choose_model", lambda *_, **__: Continuing())
+    monkeypatch.setattr("gradeschool.models.choose.choose_model", lambda *_, **__: Continuing())
     problem = Problem.from_row("0", "How many?", "So.\n#### 7")
     texts = {"He has 3.\nThen 4.\n#### 7": True, "He has 3.\nThen 9.\n#### 9": False}
     candidates = [Candidate(text, place, text, True, None, right)

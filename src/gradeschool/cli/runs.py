@@ -11,7 +11,7 @@ from rich.text import Text
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import FiniteRange, option
 from gradeschool.errors import InputError
-from gradeschool.models.base import find_server
+from gradeschool.models.choose import find_server
 from gradeschool.printable import printable, say
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.reports.terminal import curve_table, print_run, runs_table

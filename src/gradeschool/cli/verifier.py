@@ -19,7 +19,7 @@ from gradeschool.models.local import needs_training_packages
 from gradeschool.printable import say
 from gradeschool.reports.progress import ProgressDisplay
 from gradeschool.scoring.at_k import count_labels, describe_labels, read_candidates
-from gradeschool.scoring.sources import open_sources
+from gradeschool.scoring.sources import check_sources
 from gradeschool.worker import cores
 
 POSITIVE = cli.FiniteRange(min=0, min_open=True)
@@ -243,11 +243,10 @@ def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **r
 
     Example: gradeschool verifier score --verifier judge runs/mine
     """
-    from gradeschool.verifier.scores import add_scores, check_rater, load_rater
+    from gradeschool.verifier.scores import add_scores, load_rater
 
-    check_rater(**raters)
     options = cli.read_options()
-    open_sources(files, options, lambda _: None)  # a wrong file fails before a model is loaded
+    check_sources(files, options)
     loaded = load_rater(**raters)
     for run in [
         run for spec in dict.fromkeys(files) for run in read_candidates(spec, options, cli.warn)
@@ -308,11 +307,9 @@ def rank_command(
     """
     from gradeschool.reports.verifiers import print_ranking
     from gradeschool.verifier.rank import rank, read_baseline, read_scored
-    from gradeschool.verifier.scores import check_rater
 
-    check_rater(**models)
     options = cli.read_options()
-    open_sources([run, *baselines], options, lambda _: None)
+    check_sources([run, *baselines], options)
     with ProgressDisplay() as display:
         candidates, found = read_scored(run, options, cli.warn, scorer, display.scored, **models)
     outcomes: dict[str, dict[str, tuple[int, int]]] = {}

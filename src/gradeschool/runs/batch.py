@@ -7,7 +7,7 @@ import asyncio
 import json
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,15 +17,15 @@ from typing import Any
 import aiohttp
 
 from gradeschool.atomic import PART_PREFIX, write_file, write_json
+from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError, ModelError, TransientError
-from gradeschool.formats.own_run import BATCH_FILES, read_json
+from gradeschool.formats.own_run import BATCH_FILES, RunStore, read_json
 from gradeschool.formats.tables import parse_line
 from gradeschool.formats.values import mapping
 from gradeschool.masking import masked_values
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.endpoint import Endpoint, with_retries
 from gradeschool.models.openai_api import checked_body, classify, reply_in
-from gradeschool.runs.evaluate import Session
 from gradeschool.runs.send import completion_of
 
 STATE_FILE = "batches.json"
@@ -45,11 +45,15 @@ class BatchRun:
 
     The folder contains a file of requests for each open batch, and batches.json with the batch ids,
     so that another session can collect them. A batch is found again by its tag, which is in the
-    name of its file.
+    name of its file. record: called with each result. note: shows a message. stopping: set when the
+    user interrupts the run.
     """
 
     endpoint: Endpoint
-    session: Session
+    store: RunStore
+    stopping: asyncio.Event
+    record: Callable[[Request, Completion], None]
+    note: Callable[[str], None]
     _open: dict[str, str] = field(default_factory=dict)  # tag -> id
 
     async def request_all(self, requests: Sequence[Request]) -> None:
@@ -57,8 +61,7 @@ class BatchRun:
 
         Raises FatalModelError, StoreError.
         """
-        submitted, folder = set[str](), self.session.store.folder
-        stopping = self.session.dispatcher.stopping
+        submitted, folder = set[str](), self.store.folder
         ids = mapping((read_json(folder / STATE_FILE) or {}).get("open"))
         try:
             # Batches of earlier sessions, even one whose id was not stored in time.
@@ -74,12 +77,12 @@ class BatchRun:
             # Problems with the same question share a key; a batch has each only once.
             by_key = {request.key: request for request in requests}
             await self._submit([each for key, each in by_key.items() if key not in submitted])
-            while self._open and not stopping.is_set():
+            while self._open and not self.stopping.is_set():
                 for tag, id in list(self._open.items()):
                     await self._collect(tag, id, by_key)
                 if self._open:
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(stopping.wait(), POLL_SECONDS)
+                        await asyncio.wait_for(self.stopping.wait(), POLL_SECONDS)
         except FatalModelError:
             raise
         except ModelError as error:
@@ -111,7 +114,7 @@ class BatchRun:
             write_file(self._file(tag), b"".join(lines))
             self._open[tag] = await with_retries(partial(self._start, tag, url), WAITS)
             self._save()
-            self.session.note(f"submitted {len(lines)} requests as batch {self._open[tag]}")
+            self.note(f"submitted {len(lines)} requests as batch {self._open[tag]}")
             lines, size = [], 0
 
     async def _start(self, tag: str, url: str) -> str:
@@ -148,7 +151,7 @@ class BatchRun:
         if batch["status"] not in ("completed", "failed", "expired", "cancelled"):
             counts = mapping(batch.get("request_counts"))
             done, total = counts.get("completed", 0), counts.get("total", 0)
-            self.session.note(f"batch {id}: {batch['status']}, {done} of {total}")
+            self.note(f"batch {id}: {batch['status']}, {done} of {total}")
             return
         if batch["status"] == "failed":
             self._close(tag)
@@ -157,7 +160,7 @@ class BatchRun:
             words = "; ".join(str(mapping(entry).get("message", "")) for entry in errors)[:300]
             words = f"batch {id} was refused: {words or 'no reason is given'}"
             raise FatalModelError("batch failed", words)
-        target, seen = self.session.store.folder / f"{PART_PREFIX}{tag}", Counter[str]()
+        target, seen = self.store.folder / f"{PART_PREFIX}{tag}", Counter[str]()
         for file in (batch.get("output_file_id"), batch.get("error_file_id")):
             if isinstance(file, str):
                 await with_retries(partial(download, file), WAITS)
@@ -166,8 +169,8 @@ class BatchRun:
                         self._take(line, by_key, seen)
                 target.unlink()
         if repeated := sum(count > 1 for count in seen.values()):
-            self.session.note(f"batch {id} repeats {repeated} ids; the first result of each counts")
-        self.session.store.sync()  # before the batch is removed from batches.json
+            self.note(f"batch {id} repeats {repeated} ids; the first result of each counts")
+        self.store.sync()  # before the batch is removed from batches.json
         self._close(tag)
 
     def _take(self, line: bytes, by_key: Mapping[str, Request], seen: Counter[str]) -> None:
@@ -182,7 +185,7 @@ class BatchRun:
         if request is None:
             return
         seen[key] += 1
-        stored = self.session.store.completions.get(key)
+        stored = self.store.completions.get(key)
         if seen[key] > 1 or (stored is not None and not stored.error):
             return
         error, response = fields.get("error"), mapping(fields.get("response"))
@@ -201,7 +204,7 @@ class BatchRun:
             result = reply_in(checked_body(response.get("body")), request)
         except ModelError as failure:
             result = failure
-        self.session.record(request, completion_of(request, result, self.endpoint.name))
+        self.record(request, completion_of(request, result, self.endpoint.name))
 
     def _close(self, tag: str) -> None:
         """Forget a batch that has ended."""
@@ -210,14 +213,14 @@ class BatchRun:
         self._file(tag).unlink(missing_ok=True)
 
     def _save(self) -> None:
-        path = self.session.store.folder / STATE_FILE
+        path = self.store.folder / STATE_FILE
         if self._open:
             write_json(path, {"open": self._open})
         else:
             path.unlink(missing_ok=True)
 
     def _file(self, tag: str) -> Path:
-        return self.session.store.folder / f"batch-{tag}.jsonl"
+        return self.store.folder / f"batch-{tag}.jsonl"
 
 
 def checked_batch(reply: Any) -> dict[str, Any]:

@@ -128,7 +128,10 @@ class Session:
                 from gradeschool.runs.batch import BatchRun
 
                 assert isinstance(model, Endpoint)  # noqa: S101  (see `prepare`)
-                await BatchRun(model, self).request_all(todo)
+                batches = BatchRun(
+                    model, self.store, self.dispatcher.stopping, self.record, self.note
+                )
+                await batches.request_all(todo)
             else:
                 await self.dispatcher.send_all(todo)
             if job.until is None or self.dispatcher.stopping.is_set():

@@ -28,7 +28,8 @@ from gradeschool.datasets.load import TABLES, Dataset, load_dataset, split_colum
 from gradeschool.errors import DataError, InputError, StoreError
 from gradeschool.formats.own_run import MANIFEST_FILE, read_json
 from gradeschool.formats.values import mapping
-from gradeschool.models.base import CHAT_ONLY, Model, Request, choose_model
+from gradeschool.models.base import Model, Request
+from gradeschool.models.choose import CHAT_ONLY, choose_model
 from gradeschool.printable import count
 from gradeschool.problem import Problem
 from gradeschool.protocol import Protocol, overrides

@@ -198,6 +198,12 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
     return sources
 
 
+def check_sources(names: Sequence[str], options: ReadOptions) -> None:
+    """Raise InputError for a table that cannot be read, before a model or a dataset is loaded."""
+    for name, own in options.for_each(names):
+        SampleFile(named_files(split_run(name)[0])[0], None, own)
+
+
 # Names of files
 
 

@@ -29,7 +29,7 @@ from gradeschool.calculator import Arithmetic, evaluate_tokens
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import NO_ERROR
 from gradeschool.errors import InputError
-from gradeschool.models.base import ask_model
+from gradeschool.models.choose import ask_model
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scoring.at_k import CandidateRun
 from gradeschool.scoring.table import judge

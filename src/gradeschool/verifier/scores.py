@@ -19,7 +19,7 @@ from gradeschool.errors import InputError, ModelError
 from gradeschool.formats.own_run import ScoreRow, append_scores, read_json, read_scores, scores_path
 from gradeschool.formats.values import mapping
 from gradeschool.models import local
-from gradeschool.models.base import ask_model, choose_model, find_server
+from gradeschool.models.choose import ask_model, choose_model, find_server
 from gradeschool.models.endpoint import STARTING_WAITS, Endpoint, with_retries
 from gradeschool.models.llama_cpp import TINY, TINY_FILE, TINY_VERIFIER, gguf_digest
 from gradeschool.problem import Problem
@@ -438,12 +438,6 @@ class Rater(NamedTuple):
     name: str
 
 
-def check_rater(verifier: str | None, critic: str | None, **_: object) -> None:
-    """Raise InputError if both are given, before anything is read or fetched."""
-    if verifier and critic:
-        raise InputError("--verifier and --critic are both given; give one")
-
-
 def load_rater(
     verifier: str | None = None,
     generator: str | None = None,
@@ -460,7 +454,8 @@ def load_rater(
     the last value. form: of a published reward model, None for that of its config.json. Raises
     InputError if there is no such model, MissingExtraError if its library is not installed.
     """
-    check_rater(verifier, critic)
+    if verifier and critic:
+        raise InputError("--verifier and --critic are both given; give one")
     other = TokenReader(generator, "generator") if generator is not None else None
     if critic is not None:
         head: TokenReader | StepReader = (

@@ -7,7 +7,8 @@ import pytest
 
 from gradeschool.completion import Decoding, Finish, Prompt
 from gradeschool.errors import InputError, ModelError
-from gradeschool.models.base import RecordedModel, Reply, Request, choose_model, find_server
+from gradeschool.models.base import Reply, Request
+from gradeschool.models.choose import RecordedModel, choose_model, find_server
 from gradeschool.problem import Problem
 from tests.support.files import jsonl
 
