@@ -313,9 +313,6 @@ def test_a_command_that_only_shows_a_number_is_no_algebra(command: str) -> None:
         assert answer and answer.value == "18", text
 
 
-# MGSM's eleven languages, in each language's own phrases, digits and grouping
-
-
 PHRASES: dict[str, list[str]] = json.loads(
     Path(__file__).with_name("languages.json").read_text("utf-8")
 )

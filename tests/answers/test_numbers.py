@@ -114,9 +114,6 @@ def test_parse_decimal_takes_what_float_takes(text: str) -> None:
         assert number is not None or "n" in text.lower()  # "inf", "nan"
 
 
-# Quantities in a text
-
-
 @pytest.mark.parametrize(
     ("text", "values"),
     [

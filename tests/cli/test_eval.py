@@ -182,9 +182,6 @@ def test_runs_do_not_shrink(gradeschool: Command, tmp_path: Path, smaller: tuple
     assert files == {path: path.read_bytes() for path in (tmp_path / "run").iterdir()}
 
 
-# --config: options from a TOML file
-
-
 def test_a_configuration_gives_options_by_name(gradeschool: Command) -> None:
     Path("run.toml").write_text(
         f'model = ["{CHAT}", "{COT}"]\ndataset = "sample"\nlimit = 20\nmax_tokens = 9\n'

@@ -139,9 +139,6 @@ def test_a_shell_completes_commands() -> None:
     assert result.stdout.split() == ["plain,eval"]
 
 
-# What no command foresaw: one line, an exit status, no traceback, no secret
-
-
 KEY = "sk-canary-4815162342"
 INTERRUPTED = """
 import runpy, sys
@@ -194,9 +191,6 @@ def test_an_interrupt_during_imports_is_no_traceback(module: str) -> None:
         timeout=60,
     )
     assert (result.returncode, result.stderr.strip()) == (130, "gradeschool: interrupted")
-
-
-# Nothing that a file, a server or a model says is obeyed by a terminal
 
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \u202e\x9b2J"

@@ -118,9 +118,6 @@ def test_a_failing_scorer_has_no_figure(gradeschool: Command, write: Write, tmp_
     assert (figures["accuracy"], figures["accuracy_bounds"]) == (None, [0.9, 1.0])
 
 
-# Which problems are asked, and that folders keep what they hold
-
-
 def problems(name: str, seeds: list[str], **meta: str) -> list[Problem]:
     """One problem for each seed; "" varies none."""
     return [

@@ -136,9 +136,6 @@ def test_a_run_without_a_completion_is_refused(gradeschool: Command, tmp_path: P
     assert "contains no completion" in curve.err
 
 
-# Beside a run with the expected score, of another tool
-
-
 @pytest.fixture
 def run(gradeschool: Command, tmp_path: Path) -> Path:
     """A run folder of eight problems, one of them wrong."""
@@ -208,9 +205,6 @@ def test_a_prompt_is_recorded_if_the_key_proves_it(run: Path, gradeschool: Comma
     (other / "run.json").write_text(json.dumps(manifest))
     notes = beside(gradeschool, run, other)["notes"]
     assert "the prompts are not recorded on both sides" in notes
-
-
-# Each fault of a run is named as a cause, with the points that it costs
 
 
 def cut(text: str, right: bool, problem: Problem) -> str:

@@ -189,9 +189,6 @@ def test_a_file_that_cannot_be_used_is_refused_by_name(
         load_dataset(str(tmp_path))
 
 
-# The examples of an OpenCompass configuration: literals are read, nothing is run.
-
-
 ASKED = "Question: {}\\nLet's think step by step\\nAnswer:"
 CONFIG = f"""
 from somewhere import PromptTemplate
@@ -213,9 +210,6 @@ def test_shots_are_read_in_order(tmp_path: Path) -> None:
         ("How many?", "1 + 1 = 2.\nThe answer is 1?", "2"),
         ("And 'now'?", "Three.", "1,003"),
     ]
-
-
-# Files: origin, cache, addresses, the hub
 
 
 def cached() -> list[Path]:
@@ -391,9 +385,6 @@ def test_a_cache_that_cannot_be_written_is_a_clear_error(
     monkeypatch.setenv("GRADESCHOOL_CACHE", str(tmp_path / "file"))
     with pytest.raises(DataError, match="set GRADESCHOOL_CACHE to a folder"):
         load_dataset("tiny")
-
-
-# By address: columns of one's own, a URL, the Hugging Face hub
 
 
 OTHER_ROWS = [{"problem": f"{n} + 1?", "expected_answer": str(n + 1)} for n in range(3)]

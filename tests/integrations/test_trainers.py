@@ -170,9 +170,6 @@ def test_verifiers_without_environments_names_a_version(monkeypatch: pytest.Monk
         load_environment(dataset="sample")
 
 
-# Filters and metrics of the tasks for lm-eval
-
-
 def test_a_filter_gives_a_text_for_each_document() -> None:
     docs = [{"question": "?", "answer": f"so\n#### {gold}"} for gold in ("1,250", "11", "3")]
     resps = [["#### 1250.00", "ignored"], ["ANSWER: 711"], ["no idea"]]

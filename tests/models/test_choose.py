@@ -76,9 +76,6 @@ def test_the_address_of_requests_is_corrected_and_no_key_in_it_is_shown() -> Non
     assert KEY not in refusal(f"http://host/v1?key={KEY}")
 
 
-# A file of completions answers like a model
-
-
 PROBLEMS = tuple(
     Problem.from_row(str(number), f"What is {number} + 1?", f"#### {number + 1}")
     for number in range(3)

@@ -179,9 +179,6 @@ def test_a_key_that_goes_out_unencrypted_is_known(address: str, key: str, shows:
     assert Endpoint(address, "m", key).shows_its_key is shows
 
 
-# The calculator: what a server writes is put right, and gone on from
-
-
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")
 GREEDY = Decoding(max_tokens=200)
 

@@ -106,9 +106,6 @@ def test_the_engine_in_this_process_and_a_server(shipped_gguf: Path, llama_url: 
     assert served["precision"] == here["precision"]
 
 
-# A chat template cannot hang or exhaust the process
-
-
 gguf = pytest.importorskip("gguf")
 
 CHATML = (

@@ -103,9 +103,6 @@ def test_each_server_gets_its_field_for_thinking(
     assert thinking_fields(base, thinking, effort) == fields
 
 
-# What an answer is. Everything else is a failure with a cause, and most are tried again.
-
-
 def said(content: Any, reason: Any = "stop", **more: Any) -> dict[str, Any]:
     return {"message": {"content": content, **more}, "finish_reason": reason}
 

@@ -105,9 +105,6 @@ def test_made_golds_in_a_protocols_own_form(name: str, scorer: str) -> None:
     assert missed == MISSED_STAND_INS.get(scorer, set())
 
 
-# gradeschool's own scorers: which golds they take, and answers that there is none
-
-
 UNANSWERABLE = Problem.from_gold("None")
 
 

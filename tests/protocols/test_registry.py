@@ -240,9 +240,6 @@ def test_every_scorer_has_golden_cases() -> None:
     assert [name for name, said in verdicts.items() if not {True, False} <= set(said)] == []
 
 
-# Scorers that call Math-Verify or sympy in a child process
-
-
 LIBRARY = [scorer for scorer in all_scorers().values() if scorer.extra]
 NAMES = [scorer.name for scorer in LIBRARY if scorer.extra == "math-verify"]
 needs_library = pytest.mark.skipif(

@@ -305,9 +305,6 @@ def test_what_cannot_be_written_is_refused(gradeschool: Command, run: Path, tmp_
     gradeschool.done("report", run, "-o", path, "--force")
 
 
-# --heatmap: a verifier's values token by token
-
-
 def heatmap(gradeschool: Command, folder: Path, texts: Sequence[str], values: list[float]) -> str:
     problems, answers = valued_files(folder, texts, values)
     path = folder / "heat.html"

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aiohttp import web
@@ -24,8 +23,7 @@ from gradeschool.runs.job import Job, prepare, request_key
 from gradeschool.scorer import Outcome
 from gradeschool.scoring.table import CORRECT, WRONG
 from tests.support.command import Command
-from tests.support.counting_proxy import counting_proxy, read_log
-from tests.support.fault_server import write_sums
+from tests.support.fault_server import fault_server, forwarded, write_sums
 from tests.support.files import jsonl, stored_rows
 from tests.support.http_server import serve
 
@@ -40,12 +38,6 @@ def problems(tmp_path: Path) -> Path:
     return write_sums(tmp_path / "problems.jsonl", 200)
 
 
-def asked_of(log: Path) -> list[dict[str, Any]]:
-    """The bodies that ask for samples: not those that ask what the server does with a prefix."""
-    bodies = [entry["body"] for entry in read_log(log, "request")]
-    return [body for body in bodies if QUESTION not in json.dumps(body)]
-
-
 @pytest.mark.parametrize("protocol", [
     pytest.param("lm-eval/gsm8k", marks=pytest.mark.slow),
     pytest.param("olmes/gsm8k-tulu", marks=pytest.mark.slow),
@@ -54,17 +46,18 @@ def asked_of(log: Path) -> list[dict[str, Any]]:
 def test_every_protocol_runs_end_to_end_on_the_real_server(
     data: Path, llama_url: str, tmp_path: Path, protocol: str, gradeschool: Command
 ) -> None:
-    log, folder = tmp_path / "log", tmp_path / "run"
-    with counting_proxy(llama_url, log) as url:
+    folder = tmp_path / "run"
+    with fault_server(lambda _: forwarded(llama_url)) as server:
         result = gradeschool(
-            "eval", "-m", url, "-p", protocol, "-n", 3, "-o", folder, "--max-tokens", 40
+            "eval", "-m", server.url, "-p", protocol, "-n", 3, "-o", folder, "--max-tokens", 40
         )
     assert result.status == 0, result.err
     assert len(stored_rows(folder)) == 3
     fields = json.loads((folder / "results.json").read_text())
     assert fields["n"] == 3
     assert fields["completion_tokens"] > 0
-    sent = asked_of(log)
+    # Not what is asked to learn what the server does with a prefix.
+    sent = [each.body for each in server.requests if QUESTION not in json.dumps(each.body)]
     is_chat = "messages" in sent[0]
     begins = is_chat and sent[0]["messages"][-1]["role"] == "assistant"
     assert begins == (protocol == "olmes/gsm8k-tulu") == ("continue_final_message" in sent[0])
@@ -81,9 +74,9 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
 
 @pytest.mark.slow
 def test_ctrl_c_stores_what_is_in_flight(llama_url: str, problems: Path, tmp_path: Path) -> None:
-    log, folder = tmp_path / "log", tmp_path / "run"
-    with counting_proxy(llama_url, log, delay=0.05) as url:
-        arguments = ["-m", f"{url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
+    folder = tmp_path / "run"
+    with fault_server(lambda _: forwarded(llama_url), delay=0.05) as server:
+        arguments = ["-m", f"{server.url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
                      str(folder), "--connections", "4", "--max-tokens", "8"]  # fmt: skip
         first = subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True)
         while len(stored_rows(folder)) < 20:
@@ -94,15 +87,12 @@ def test_ctrl_c_stores_what_is_in_flight(llama_url: str, problems: Path, tmp_pat
         assert first.returncode == 130
         assert "run the same command again to request them" in printed
         assert "Traceback" not in printed
-        answered = len(read_log(log, "response"))
+        answered = server.answered
         assert len(stored_rows(folder)) == answered < 200
         assert json.loads((folder / "results.json").read_text())["missing"] == 200 - answered
         second = subprocess.run(command(*arguments), timeout=60)
     assert second.returncode == 0
-    assert len(read_log(log, "request")) == 200
-
-
-# --until: a run in random order stops when its interval is narrow
+    assert len(server.requests) == 200
 
 
 def test_stopping_early_keeps_the_level_of_the_interval() -> None:
@@ -174,9 +164,6 @@ def test_the_command_says_what_ended_the_run(gradeschool: Command, tmp_path: Pat
     gradeschool.done("runs", "verify", tmp_path / "run")
     with pytest.raises(InputError, match="--batch cannot be combined"):
         package.evaluate("openai/x", dataset="sample", until=3, batch=True)
-
-
-# --judge: a model reads what no rule reads, apart from every other figure
 
 
 TEXTS = ["The answer is 7.", "Ann has 3 pens and 4 pens", "I do not know.", "7 or 8, who can say"]

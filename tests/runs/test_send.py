@@ -93,9 +93,6 @@ def test_the_wait_is_the_servers_wish_or_doubles(monkeypatch: pytest.MonkeyPatch
         assert longest / 2 <= wait_before(tries, None) <= longest
 
 
-# How many requests are in flight: more while it helps, half on trouble, always in bounds.
-
-
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, in a list that a test changes."""
@@ -134,9 +131,6 @@ def test_one_storm_halves_it_once_and_the_next_once_more(clock: list[float]) -> 
     for _ in range(32):
         limiter.overloaded(sent=5.5)
     assert limiter.limit == 16
-
-
-# Prices, estimates, and a run that stops before it costs too much
 
 
 PROMPT = Prompt(messages=(Message("user", "Q" * 396),))

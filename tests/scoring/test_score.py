@@ -155,9 +155,6 @@ def test_many_samples_of_a_problem_take_linear_time() -> None:
     assert numbering.number(0, "r", "0", "1", UNNUMBERED, 500) is None
 
 
-# Samples of a run: repeats, numbers, faults
-
-
 MATCHER = Matcher(PROBLEMS, "numbers")
 
 

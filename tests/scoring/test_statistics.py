@@ -72,9 +72,6 @@ def test_coverage(samples: int, spread: tuple[float, float]) -> None:
     assert LEAST <= covered / RUNS <= MOST
 
 
-# Paired statistics: against scipy, against definitions by brute force, and by simulation.
-
-
 PAIRS = st.lists(
     st.builds(lambda a, b: ProblemPair(a, 3, b, 3), st.integers(0, 3), st.integers(0, 3)),
     min_size=1,

@@ -14,13 +14,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from aiohttp import web
+from aiohttp import ClientSession, web
 
 from gradeschool.models.endpoint import Endpoint
 from gradeschool.runs.evaluate import Evaluation, evaluate
 from gradeschool.runs.job import Job, prepare
 from tests.support.files import jsonl
-from tests.support.http_server import serve
+from tests.support.http_server import API_ROOT, serve
 
 KEY = "sk-canary-4815162342"
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
@@ -48,12 +48,12 @@ Choose: TypeAlias = Callable[[ReceivedRequest], Behaviour | None]
 
 
 class FaultServer:
-    """A running server: its base `url`, which ends in `/v1`, and its received `requests`."""
+    """A running server: its base `url`, ending in `/v1`, its `requests`, how many are `answered`."""
 
     def __init__(self, choose: Choose, delay: float) -> None:
         self.choose, self.delay = choose, delay
         self.requests: list[ReceivedRequest] = []
-        self.running = self.most = 0
+        self.running = self.most = self.answered = 0
         self.url = ""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -70,7 +70,9 @@ class FaultServer:
         try:
             await asyncio.sleep(self.delay)
             behaviour = self.choose(received) or good()
-            return await behaviour(request, received)
+            response = await behaviour(request, received)
+            self.answered += 1
+            return response
         finally:
             self.running -= 1
 
@@ -182,6 +184,18 @@ def huge(size: int, squeezed: bool = False) -> Behaviour:
             packed = gzip.compress(whole, 1)
             return web.Response(body=packed, headers={"Content-Encoding": "gzip"})
         return web.Response(body=whole)
+
+    return answer
+
+
+def forwarded(upstream: str) -> Behaviour:
+    """Answer as the server at `upstream`, an address ending in `/v1`, does."""
+
+    async def answer(request: web.Request, received: ReceivedRequest) -> web.StreamResponse:
+        url = upstream.removesuffix(API_ROOT) + request.raw_path
+        async with ClientSession() as session, session.post(url, json=received.body) as reply:
+            content = await reply.read()
+            return web.Response(body=content, status=reply.status, content_type=reply.content_type)
 
     return answer
 

@@ -182,9 +182,6 @@ class Graders:
 not_callable = 18
 
 
-# Scorers that start processes, and scorers that tamper with the process that they run in
-
-
 def judged_elsewhere(completion: str, gold: str) -> bool:
     return completion.endswith(gold)
 
