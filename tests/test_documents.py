@@ -46,9 +46,6 @@ def test_every_name_of_the_documents_is_importable_from_gradeschool() -> None:
     assert all(callable(getattr(gradeschool, name)) for name in names)
 
 
-# Document 1: the dataset at a glance
-
-
 def test_gsm8k_has_7473_and_1319_problems(gsm8k_train: Problems, gsm8k_test: Problems) -> None:
     assert (len(gsm8k_train), len(gsm8k_test)) == (7_473, 1_319)
     assert len(gsm8k_train) + len(gsm8k_test) == 8_792
@@ -78,9 +75,6 @@ def test_the_socratic_config_holds_sub_questions_and_the_same_golds(gsm8k_test: 
 def test_another_split_is_refused_with_the_names(split: str, config: str, hint: str) -> None:
     with pytest.raises(UnknownNameError, match=hint):
         load_gsm8k(split, config)
-
-
-# Document 1: the official pattern
 
 
 @pytest.mark.parametrize(
@@ -126,9 +120,6 @@ def test_is_correct_refuses_a_row_without_a_gold_as_the_official_assert_does() -
             is_correct("#### 72", gold)
 
 
-# Document 1: multi-pattern extraction, normalisation, comparison
-
-
 FORMS_OF_MODELS = {
     "The answer is 42.": "42",
     "**42**": "42",
@@ -162,9 +153,6 @@ def test_normalize_match_and_vote_do_what_their_document_says() -> None:
         ("lm-eval/gsm8k/flexible-extract", "1,234."),
     ):
         assert judge(text, "#### 1,234", scorer=scorer).correct
-
-
-# Document 1: evaluation methodology and prompts
 
 
 def test_the_configurations_of_the_table_are_protocols() -> None:

@@ -26,7 +26,8 @@ from gradeschool.errors import DataError, InputError
 from tests.support.command import Command, CommandResult, run_script
 from tests.support.datasets import forget_loaded as forget_loaded  # a fixture
 from tests.support.files import jsonl
-from tests.support.hub import COMMIT, TOKEN, Hub, Repository, running_hub
+from tests.support.hub import COMMIT, Hub, Repository
+from tests.support.hub import hub as hub  # a fixture
 
 BODY = b'{"question": "1 + 1?", "answer": "1 + 1 = 2\\n#### 2"}\n'
 SAMPLE = Path(load.__file__).parent / "sample"
@@ -468,24 +469,6 @@ def test_tables_of_a_repository(config: str, split: str | None, chosen: list[str
         _choose_tables(paths, config, "validation", "hf:a/b")
 
 
-@pytest.fixture
-def hub() -> Iterator[Hub]:
-    pytest.importorskip("huggingface_hub", reason="needs huggingface_hub, the extra hub")
-    with running_hub() as hub:
-        yield hub
-
-
-def evaluate(hub: Hub, home: Path, *words: object) -> CommandResult:
-    """Evaluate in a process of its own: huggingface_hub reads its variables when imported."""
-    variables = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HOME": str(home / "hf"),
-                 "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1", "NO_PROXY": "127.0.0.1",
-                 "GRADESCHOOL_CACHE": str(home / "cache")}  # fmt: skip
-    result = run_script("eval", "-m", "tiny", "--quiet", "--json", *words, **variables)
-    assert TOKEN not in result.out + result.err
-    assert "Traceback" not in result.err
-    return result
-
-
 @pytest.mark.slow
 def test_a_dataset_of_the_hub_is_pinned_to_its_commit(hub: Hub, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
@@ -496,19 +479,23 @@ def test_a_dataset_of_the_hub_is_pinned_to_its_commit(hub: Hub, tmp_path: Path) 
     hub.repositories["me/own"] = Repository("dataset", True, {"data/test.parquet": body})
     run = tmp_path / "run"
     words = ("--columns", COLUMNS, "-o", run)
-    first = evaluate(hub, tmp_path, "-d", "hf:me/own:default", *words)
+
+    def evaluate(*words: object) -> CommandResult:
+        return hub.run("eval", "-m", "tiny", "--quiet", "--json", *words, home=tmp_path)
+
+    first = evaluate("-d", "hf:me/own:default", *words)
     assert first.status == 0, first.err
     stored = json.loads((run / "run.json").read_text())["dataset"]
     pinned = f"hf:me/own:default@{COMMIT}"
     assert stored == {"name": f"{pinned}#{COLUMNS}", "sha256": hashlib.sha256(body).hexdigest()}
     hub.calls.clear()
-    again = evaluate(hub, tmp_path, "-d", pinned, *words)
+    again = evaluate("-d", pinned, *words)
     assert (again.status, again.json()["runs"][0]["n"]) == (0, 3)
     assert not any("/me/own" in call for call in hub.calls)
-    absent = evaluate(hub, tmp_path, "-d", "hf:me/none")
+    absent = evaluate("-d", "hf:me/none")
     assert (absent.status, "the hub has no dataset 'hf:me/none'" in absent.err) == (2, True)
     hub.failing = ("/api/",)
-    down = evaluate(hub, tmp_path, "-d", "hf:me/own")
+    down = evaluate("-d", "hf:me/own")
     assert (down.status, "the hub answers HTTP 503" in down.err) == (2, True)
 
 

@@ -2,12 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from aiohttp import web
 
 from gradeschool.models.doctor import (
     DEVIATES,
@@ -20,97 +17,74 @@ from gradeschool.models.doctor import (
 )
 from gradeschool.protocols.registry import get_protocol
 from tests.support.command import Command
-from tests.support.fault_server import Behaviour, ReceivedRequest, fault_server, good, status
-from tests.support.http_server import serve
+from tests.support.fault_server import (
+    Behaviour,
+    Choose,
+    ReceivedRequest,
+    body,
+    choices,
+    fault_server,
+    good,
+    status,
+)
 from tests.support.llama_server import DEFAULTS, SINGLE, llama_server
 
 WORDS = "Each of the five boxes holds twelve eggs so there are sixty eggs in all of them"
 
 
-class BadCitizen:
-    """A server that takes every field and obeys none but the temperature 0."""
+def disobedient(received: ReceivedRequest) -> Behaviour:
+    """Take every field and obey none but the temperature 0.
 
-    def __init__(self) -> None:
-        self.calls = 0
-
-    async def answer(self, request: web.Request) -> web.Response:
-        """Answer chat and completions alike."""
-        self.calls += 1
-        body = json.loads(await request.read())
-        chat = request.path.endswith("/chat/completions")
-        text = self.text(body)
-        message: dict[str, Any] = {"message": {"role": "assistant", "content": text}}
-        choice = {"index": 0, **(message if chat else {"text": text}), "finish_reason": "stop"}
-        return web.json_response({"model": body["model"], "choices": [choice]})
-
-    def text(self, body: dict[str, Any]) -> str:
-        """Leave stop strings in; without a neutral value, let a penalty act."""
-        penalised = "repetition_penalty" not in body
-        text = WORDS + (" penalised" if penalised and "prompt" in body else "")
-        for stop in body.get("stop") or ():
-            text = text[: text.find(stop) + len(stop)] if stop in text else text
-        return text
-
-
-class ChatServer:
-    """A server of a chat model that does what is requested; it ends a plain text at once.
-
-    It has the fields of OpenAI's API, and `words` to say in a chat.
+    Stop strings are left in; without a neutral value, a penalty acts. Nothing is counted.
     """
-
-    def __init__(self, words: str = WORDS) -> None:
-        self.words = words.split()
-
-    async def answer(self, request: web.Request) -> web.Response:
-        """Answer chat and completions."""
-        body = json.loads(await request.read())
-        read = len(request_text(body).split()) + 10 * ("messages" in body)
-        if read > 4096:
-            return web.json_response({"error": {"message": "too long"}}, status=400)
-        words, finish = (self.words if "messages" in body else []), "stop"
-        if body.get("temperature") and words:  # each seed begins at another word
-            start = body.get("seed", 0) % len(words)
-            words = words[start:] + words[:start]
-        if body.get("continue_final_message"):
-            begun = body["messages"][-1]["content"].split()
-            words = words[len(begun) :] if words[: len(begun)] == begun else ["elsewhere"]
-        if len(words) > body["max_tokens"]:
-            words, finish = words[: body["max_tokens"]], "length"
-        text = " ".join(words)
-        for stop in body.get("stop") or ():
-            text = text.partition(stop)[0]
-        inside = {"message": {"content": text}} if "messages" in body else {"text": text}
-        usage = {"prompt_tokens": read, "completion_tokens": len(words)}
-        choices = [{**inside, "finish_reason": finish}]
-        return web.json_response({"model": "chat", "choices": choices, "usage": usage})
+    text = WORDS
+    if "prompt" in received.body and "repetition_penalty" not in received.body:
+        text += " penalised"
+    for stop in received.body.get("stop") or ():
+        text = text[: text.find(stop) + len(stop)] if stop in text else text
+    reply = choices(received, text)
+    del reply["usage"]
+    return body(json.dumps(reply).encode())
 
 
-def request_text(body: dict[str, Any]) -> str:
-    """The text of a request of either form."""
-    turns = body.get("messages") or [{"content": body.get("prompt", "")}]
-    return " ".join(turn["content"] for turn in turns)
+def obedient(received: ReceivedRequest, said: str = WORDS) -> Behaviour:
+    """Do as a server of a chat model what is requested; a plain text ends at once.
+
+    It has the fields of OpenAI's API, and `said` to say in a chat.
+    """
+    asked, words, finish = received.body, [], "stop"
+    turns = asked.get("messages") or [{"content": asked.get("prompt", "")}]
+    read = sum(len(turn["content"].split()) for turn in turns) + 10 * ("messages" in asked)
+    if read > 4096:
+        return status(400, "too long")
+    if "messages" in asked:
+        words = said.split()
+    if asked.get("temperature") and words:  # each seed begins at another word
+        start = asked.get("seed", 0) % len(words)
+        words = words[start:] + words[:start]
+    if asked.get("continue_final_message"):
+        begun = turns[-1]["content"].split()
+        words = words[len(begun) :] if words[: len(begun)] == begun else ["elsewhere"]
+    if len(words) > asked["max_tokens"]:
+        words, finish = words[: asked["max_tokens"]], "length"
+    text = " ".join(words)
+    for stop in asked.get("stop") or ():
+        text = text.partition(stop)[0]
+    reply = choices(received, text)
+    reply["choices"][0]["finish_reason"] = finish
+    reply["usage"] = {"prompt_tokens": read, "completion_tokens": len(words)}
+    return body(json.dumps(reply).encode())
 
 
-Answer = Callable[[web.Request], Awaitable[web.Response]]
-
-
-def serving(answer: Answer) -> web.Application:
-    """An application that has both forms."""
-    app = web.Application(client_max_size=2**24)
-    for path in ("/v1/chat/completions", "/v1/completions"):
-        app.router.add_post(path, answer)
-    return app
-
-
-def findings_of(answer: Answer) -> dict[str, ServerFinding]:
+def findings_of(choose: Choose) -> dict[str, ServerFinding]:
     """What the doctor says of a server."""
-    with serve(serving(answer)) as url:
-        findings = asyncio.run(examine(Probe(url, "bad", "", 30.0)))
+    with fault_server(choose) as server:
+        findings = asyncio.run(examine(Probe(server.url, "bad", "", 30.0)))
     return {finding.name: finding for finding in findings}
 
 
 def test_a_server_that_obeys_nothing() -> None:
-    by_name = findings_of(BadCitizen().answer)
+    by_name = findings_of(disobedient)
     states = {name: finding.state for name, finding in by_name.items()}
     assert states == {
         "forms": FINE,
@@ -136,14 +110,12 @@ def test_a_server_that_obeys_nothing() -> None:
 @pytest.mark.parametrize("words", [WORDS, "60", ""])
 @pytest.mark.parametrize("has_chat", [True, False])
 def test_nothing_deviates_where_a_plain_text_ends_at_once(words: str, has_chat: bool) -> None:
-    server = ChatServer(words)
+    def choose(received: ReceivedRequest) -> Behaviour:
+        if "messages" in received.body and not has_chat:
+            return status(404, "no such route")
+        return obedient(received, words)
 
-    async def answer(request: web.Request) -> web.Response:
-        if request.path.endswith("/chat/completions") and not has_chat:
-            return web.json_response({"error": {"message": "no such route"}}, status=404)
-        return await server.answer(request)
-
-    by_name = findings_of(answer)
+    by_name = findings_of(choose)
     deviates = {name for name, finding in by_name.items() if finding.state is DEVIATES}
     assert deviates == (set() if has_chat else {"forms"})
     needs_words = {"temperature", "stop", "max_tokens", "hidden penalty"}
@@ -154,13 +126,13 @@ def test_nothing_deviates_where_a_plain_text_ends_at_once(words: str, has_chat: 
 
 
 def test_a_server_that_ignores_the_prefix_stops_a_run(tmp_path: Path, gradeschool: Command) -> None:
-    citizen, folder = BadCitizen(), tmp_path / "run"
-    with serve(serving(citizen.answer)) as url:
-        ended = gradeschool("eval", "-m", f"{url}/bad", "-n", 3, "-p", "olmes/gsm8k-zs-cot-r1",
-                            "-d", "sample", "-o", folder)  # fmt: skip
+    folder = tmp_path / "run"
+    with fault_server(disobedient) as server:
+        words = ("-p", "olmes/gsm8k-zs-cot-r1", "-d", "sample", "-n", 3, "-o", folder)
+        ended = gradeschool("eval", "-m", f"{server.url}/bad", *words)
     assert ended.status == 2
     assert "continue_final_message is ignored" in ended.err
-    assert citizen.calls == 4
+    assert len(server.requests) == 4
     assert not (folder / "completions.jsonl").stat().st_size
 
 

@@ -1,25 +1,19 @@
 """`export --push`: what arrives at the hub, and what is said where nothing does."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gradeschool import evaluate
-from tests.support.command import Command, CommandResult, run_script
-from tests.support.hub import READ_TOKEN, TOKEN, Hub, running_hub
+from tests.support.command import Command, CommandResult
+from tests.support.hub import READ_TOKEN, TOKEN, Hub
+from tests.support.hub import hub as hub  # a fixture
 
 pytest.importorskip("huggingface_hub", reason="needs huggingface_hub, the extra hub")
 
 RUN = Path("runs/chat")
 REPO = "me/gsm8k-runs"
-
-
-@pytest.fixture
-def hub() -> Iterator[Hub]:
-    with running_hub() as hub:
-        yield hub
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +32,8 @@ def folder(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path
 
 
-def export(hub: str, *options: object, token: str = TOKEN) -> CommandResult:
-    """Export in a process of its own: huggingface_hub reads its variables when imported.
-
-    Without Xet, whose protocol is that of a compiled library, large files go through LFS.
-    """
-    variables = {"HF_ENDPOINT": hub, "HF_TOKEN": token, "HF_HOME": "hf", "HF_HUB_OFFLINE": "0",
-                 "HF_HUB_DISABLE_XET": "1", "NO_PROXY": "127.0.0.1"}  # fmt: skip
-    result = run_script("export", RUN, *options, **variables)
-    assert TOKEN not in result.out + result.err and READ_TOKEN not in result.out + result.err
-    assert "Traceback" not in result.err
-    return result
+def export(hub: Hub, *options: object, token: str = TOKEN) -> CommandResult:
+    return hub.run("export", RUN, *options, home=Path(), token=token)
 
 
 @pytest.mark.slow
@@ -56,7 +41,7 @@ def test_the_files_of_an_export_arrive_byte_by_byte(hub: Hub, folder: Path) -> N
     pytest.importorskip("pyarrow")
     for form, output in (("lm-eval", Path("lm")), ("parquet", Path("pq/chat.parquet"))):
         repo = f"me/{form}"
-        result = export(hub.url, "--to", form, "-o", output, "--push", repo, "--json")
+        result = export(hub, "--to", form, "-o", output, "--push", repo, "--json")
         assert result.status == 0, result.err
         repository = hub.repositories[repo]
         assert (repository.kind, repository.private) == ("dataset", True)
@@ -82,7 +67,7 @@ def test_a_refusal_is_one_sentence_and_the_export_stays(
     hub: Hub, token: str, failing: tuple[str, ...], status: int, words: str
 ) -> None:
     hub.failing = failing
-    result = export(hub.url, "--to", "inspect", "-o", "a.eval", "--push", REPO, token=token)
+    result = export(hub, "--to", "inspect", "-o", "a.eval", "--push", REPO, token=token)
     assert (result.status, result.out) == (status, "")
     assert words in result.err
     [line] = [line for line in result.err.splitlines() if line.startswith("gradeschool: ")]
@@ -102,7 +87,7 @@ def test_a_bad_repository_name_is_refused_first(gradeschool: Command, repo: str)
 
 @pytest.mark.slow
 def test_without_a_token_nothing_is_written(hub: Hub) -> None:
-    result = export(hub.url, "--to", "inspect", "-o", "a.eval", "--push", REPO, token="")
+    result = export(hub, "--to", "inspect", "-o", "a.eval", "--push", REPO, token="")
     assert result.status == 2
     assert "--push has no token for the Hugging Face hub; run `hf auth login`" in result.err
     assert not Path("a.eval").exists() and not hub.calls

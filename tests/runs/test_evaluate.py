@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 import gradeschool as package
 from gradeschool import Problem
@@ -23,9 +22,16 @@ from gradeschool.runs.job import Job, prepare, request_key
 from gradeschool.scorer import Outcome
 from gradeschool.scoring.table import CORRECT, WRONG
 from tests.support.command import Command
-from tests.support.fault_server import fault_server, forwarded, write_sums
+from tests.support.fault_server import (
+    Behaviour,
+    ReceivedRequest,
+    fault_server,
+    forwarded,
+    good,
+    status,
+    write_sums,
+)
 from tests.support.files import jsonl, stored_rows
-from tests.support.http_server import serve
 
 
 def command(*arguments: str) -> list[str]:
@@ -186,23 +192,9 @@ def test_the_line_that_was_asked_for_is_the_verdict(reply: str, outcome: Outcome
     assert outcome_of_reply(reply, Problem.from_gold(GOLD)) is outcome
 
 
-class Judge:
-    """A server that answers as a judge would, and notes what it was asked."""
-
-    def __init__(self) -> None:
-        self.prompts: list[str] = []
-        self.failing = False
-
-    async def chat(self, request: web.Request) -> web.Response:
-        """Answer by the response in the prompt."""
-        [message] = (await request.json())["messages"]
-        self.prompts.append(message["content"])
-        if self.failing:
-            return web.json_response({"error": {"message": "no"}}, status=400)
-        text = "ANSWER: 7" if "pens" in message["content"] else "ANSWER: NONE"
-        return web.json_response(
-            {"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "model": "wise"}
-        )
+def wise(received: ReceivedRequest) -> Behaviour:
+    """Answer as a judge would, by the response in the prompt."""
+    return good("ANSWER: 7" if "pens" in received.question else "ANSWER: NONE")
 
 
 def recorded(folder: Path, texts: list[str]) -> tuple[object, ...]:
@@ -214,31 +206,27 @@ def recorded(folder: Path, texts: list[str]) -> tuple[object, ...]:
 
 
 def test_a_judge_reads_only_what_no_rule_reads(gradeschool: Command, tmp_path: Path) -> None:
-    judge, run, app = Judge(), tmp_path / "run", web.Application()
-    app.router.add_post("/v1/chat/completions", judge.chat)
-    words = recorded(tmp_path, TEXTS)
-    with serve(app) as base:
-        asked = (*words, "--judge", f"{base}/wise", "--quiet")
-        judge.failing = True
+    run, words = tmp_path / "run", recorded(tmp_path, TEXTS)
+    with fault_server(lambda _: status(400)) as judge:
+        asked = (*words, "--judge", f"{judge.url}/wise", "--quiet")
         failing = gradeschool("eval", *asked, "--json")
         failed = failing.json()["runs"][0]["judge"]
         assert failed["error"] == failed["asked"] == failed["failed"] == 3
         assert failing.status == 3
-        judge.failing, judge.prompts = False, []
+        judge.choose, judge.requests = wise, []
         result = gradeschool("eval", *asked, "--json").json()["runs"][0]
         assert result["judge"] == {
-            "scorer": "judge/wise", "model": f"wise at {base}", "of": 4, "asked": 3, "failed": 0,
-            "correct": 1, "wrong": 0, "no_answer": 2, "error": 0,
+            "scorer": "judge/wise", "model": f"wise at {judge.url}", "of": 4, "asked": 3,
+            "failed": 0, "correct": 1, "wrong": 0, "no_answer": 2, "error": 0,
         }  # fmt: skip
-        assert sorted(TEXTS[1:]) == sorted(
-            prompt.partition("RESPONSE\n")[2].partition("\n\nEND")[0] for prompt in judge.prompts
-        )
-        assert all(GOLD not in prompt.partition("RESPONSE")[0] for prompt in judge.prompts)
+        prompts = [received.question.partition("RESPONSE\n") for received in judge.requests]
+        assert sorted(TEXTS[1:]) == sorted(after.partition("\n\nEND")[0] for *_, after in prompts)
+        assert all(GOLD not in before for before, *_ in prompts)
         plain = gradeschool("eval", *words, "--quiet", "--json").json()["runs"][0]
         assert plain["scorers"] == result["scorers"]
         shown = gradeschool("eval", *asked)
         assert "judge/wise was asked about 3 of 4 completions" in shown.out
-        assert len(judge.prompts) == 3
+        assert len(judge.requests) == 3
         planned = gradeschool("eval", *asked, "--dry-run", "--json").json()["judge"]
         assert (planned["requests"], planned["most_requests"]) == (3, 3)
     stored = (run / "judge-wise" / "completions.jsonl").read_text().splitlines()
@@ -249,13 +237,11 @@ def test_a_judge_reads_only_what_no_rule_reads(gradeschool: Command, tmp_path: P
 
 def test_a_judges_replies_are_in_a_folder_of_its_name(gradeschool: Command, tmp_path: Path) -> None:
     """The folders of earlier runs are called so; under another name, all is paid for again."""
-    judge, app = Judge(), web.Application()
-    app.router.add_post("/v1/chat/completions", judge.chat)
     words = recorded(tmp_path, ["Hm, pens."])
-    with serve(app) as base:
+    with fault_server(wise) as judge:
         for _ in range(2):
-            gradeschool.done("eval", *words, "--judge", f"{base}/own/wise:7b", "--quiet")
-    assert len(judge.prompts) == 1
+            gradeschool.done("eval", *words, "--judge", f"{judge.url}/own/wise:7b", "--quiet")
+    assert len(judge.requests) == 1
     assert (tmp_path / "run/judge-own-wise-7b/completions.jsonl").exists()
 
 
@@ -263,15 +249,13 @@ def test_own_thinking_marks_hide_an_answer(gradeschool: Command, tmp_path: Path)
     """What only thinking says is no answer: the judge is asked, and the estimate counts it."""
     texts = ["<plan>The answer is 7.</plan>Hm, pens.", "<plan>It is 8.</plan>The answer is 7."]
     (tmp_path / "prices.json").write_text('{"wise": [1000000, 1000000], "recorded-texts": [0, 0]}')
-    judge, app = Judge(), web.Application()
-    app.router.add_post("/v1/chat/completions", judge.chat)
     marks = ("--thinking-marks", "<plan>,</plan>", "--quiet", "--json")
     words = (*recorded(tmp_path, texts), *marks)
-    with serve(app) as base:
-        counts = gradeschool("eval", *words, "--judge", f"{base}/wise").json()["runs"][0]["judge"]
-        assert (counts["asked"], counts["correct"], len(judge.prompts)) == (1, 1, 1)
-        asked = (*words, "--judge", f"{base}/wise", "--dry-run")
-        planned = gradeschool.done("eval", *asked, "--price", tmp_path / "prices.json")
+    with fault_server(wise) as judge:
+        asked = (*words, "--judge", f"{judge.url}/wise")
+        counts = gradeschool("eval", *asked).json()["runs"][0]["judge"]
+        assert (counts["asked"], counts["correct"], len(judge.requests)) == (1, 1, 1)
+        planned = gradeschool.done("eval", *asked, "--dry-run", "--price", tmp_path / "prices.json")
         assert planned.json()["judge"]["requests"] == 1
         assert planned.json()["judge"]["cost"] > 0
 

@@ -48,7 +48,7 @@ Choose: TypeAlias = Callable[[ReceivedRequest], Behaviour | None]
 
 
 class FaultServer:
-    """A running server: its base `url`, ending in `/v1`, its `requests`, how many are `answered`."""
+    """A running server: its `url`, ending in `/v1`, its `requests`, how many are `answered`."""
 
     def __init__(self, choose: Choose, delay: float) -> None:
         self.choose, self.delay = choose, delay

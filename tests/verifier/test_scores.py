@@ -121,9 +121,6 @@ def test_the_shipped_files_are_those_that_their_source_names() -> None:
     assert documented == digests
 
 
-# Reductions, log-probabilities and reward models in a verifier's place
-
-
 class Lines:
     """A reward model whose number for a step is its length."""
 
@@ -161,9 +158,6 @@ def test_a_language_model_scores_by_log_probability(tmp_path: Path, gradeschool:
         "verifier", "rank", samples, "-d", "sample", "--generator", "tiny", "--json"
     )
     assert ended.json()["verifier"].startswith("log-probability tiny-generator@")
-
-
-# Servers of reward models, and critics
 
 
 PATHS: set[str] = set()  # that the server has
