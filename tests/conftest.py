@@ -34,7 +34,6 @@ AMBIENT = (
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 NOWHERE = "http://127.0.0.1:9"  # nothing listens on the port "discard"
 
-
 SHARED = Path(os.environ.get(DATA_VARIABLE) or BESIDE).resolve()
 HAS_GSM8K = (SHARED / "gsm8k" / "test.jsonl").is_file()
 STAND_IN, GSM8K = "stand-in", "gsm8k"

@@ -237,15 +237,11 @@ def test_a_forked_process_has_children_of_its_own(module: str) -> None:
     assert first[1] == second[1] != forked[1]
 
 
-def send(number: int) -> None:
-    os.kill(os.getpid(), number)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_interrupt_sets_the_flag_and_the_second_raises(number: int) -> None:
     with stop_flag() as flag:
         before = flag.is_set()
-        send(number)
+        os.kill(os.getpid(), number)
         assert (before, flag.is_set()) == (False, True)
         with pytest.raises(KeyboardInterrupt):
-            send(number)
+            os.kill(os.getpid(), number)

@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -133,10 +132,9 @@ def test_a_full_disk_is_one_line_and_status_2(tmp_path: Path, form: list[str]) -
 
 
 def test_a_shell_completes_commands() -> None:
-    changes = {"_GRADESCHOOL_COMPLETE": "bash_complete", "COMP_WORDS": "gradeschool ev",
-               "COMP_CWORD": "1"}  # fmt: skip
-    result = subprocess.run([SCRIPT], env=os.environ | changes, capture_output=True, text=True)
-    assert result.stdout.split() == ["plain,eval"]
+    words = {"COMP_WORDS": "gradeschool ev", "COMP_CWORD": "1"}
+    result = run_script(_GRADESCHOOL_COMPLETE="bash_complete", **words)
+    assert result.out.split() == ["plain,eval"]
 
 
 KEY = "sk-canary-4815162342"

@@ -280,9 +280,7 @@ def test_equal_prompts_of_other_lengths_are_told(gradeschool: Command, tmp_path:
     for tokens, run in enumerate(runs, start=90):
         path = run / "completions.jsonl"
         rows = [json.loads(line) for line in path.read_text().splitlines()]
-        path.write_text(
-            "".join(json.dumps({**row, "prompt_tokens": tokens}) + "\n" for row in rows)
-        )
+        jsonl(path, [{**row, "prompt_tokens": tokens} for row in rows])
     notes = gradeschool("why", runs[0], "--expected-run", runs[1], "--json").json()["notes"]
     assert any("another number of tokens, such as +1 there" in note for note in notes), notes
 

@@ -229,12 +229,8 @@ class Origin(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.paths: list[str] = []
-        self.body, self.status, self.claimed_length = BODY, 200, len(BODY)
+        self.body, self.status, self.claimed_length = BODY, 200, 0  # that of the body
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
-
-    def say(self, body: bytes) -> None:
-        """Answer with this body."""
-        self.body, self.claimed_length = body, len(body)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -249,7 +245,8 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"this is no HTTP\r\n\r\n")
             return
         self.send_response(self.server.status)
-        self.send_header("Content-Length", str(self.server.claimed_length))
+        length = self.server.claimed_length or len(self.server.body)
+        self.send_header("Content-Length", str(length))
         self.end_headers()
         self.wfile.write(self.server.body)
 
@@ -322,11 +319,11 @@ def test_nothing_is_kept_of_a_body_that_breaks_off(tiny: DatasetSource, origin: 
 
 def test_an_unpublished_digest_is_the_first_fetchs(tiny: DatasetSource, origin: Origin) -> None:
     pinned = replace(tiny, sha256="")
-    origin.body, origin.claimed_length = b"<p>Please sign in</p>\n" * 2, 44
+    origin.body = b"<p>Please sign in</p>\n" * 2
     with pytest.raises(DataError, match="gave 2 lines, not the 1 of the dataset 'tiny'; nothing"):
         load.fetch(pinned)
     assert cached() == []
-    origin.body, origin.claimed_length = BODY, len(BODY)
+    origin.body = BODY
     path = load.locate(pinned).path
     record = path.with_name("test.jsonl.sha256")
     assert record.read_text("ascii") == f"{tiny.sha256}\n"
@@ -422,11 +419,11 @@ def test_eval_and_score_read_own_columns(gradeschool: Command, tmp_path: Path) -
 
 
 def test_a_url_is_fetched_once_and_its_digest_kept(origin: Origin) -> None:
-    origin.say(JSONL)
+    origin.body = JSONL
     name = f"{origin.url}/data/own.jsonl#{COLUMNS}"
     assert not is_here(name)
     assert load_dataset(name).sha256 == hashlib.sha256(JSONL).hexdigest()
-    origin.say(JSONL.replace(b"0 + 1", b"7 + 1"))
+    origin.body = JSONL.replace(b"0 + 1", b"7 + 1")
     assert is_here(name)
     assert load_dataset(name).problems[0].question == "0 + 1?"
     load.find_file(load.source_at(name.partition("#")[0])).path.unlink()  # type: ignore[union-attr]
@@ -443,7 +440,7 @@ def test_a_url_without_a_table_is_refused(origin: Origin) -> None:
 
 
 def test_large_and_unencrypted_are_refused(origin: Origin, monkeypatch: pytest.MonkeyPatch) -> None:
-    origin.say(JSONL)
+    origin.body = JSONL
     monkeypatch.setattr(load, "LARGEST_BYTES", 50)
     with pytest.raises(DataError, match="leads to more than 50 bytes"):
         load_dataset(f"{origin.url}/data/own.jsonl")
@@ -535,11 +532,9 @@ def test_right_texts_end_in_the_gold(gradeschool: Command, tmp_path: Path) -> No
     """Else the text of a chat, or what follows a number, would be read as the gold."""
     (tmp_path / "sums.jsonl").write_text('{"question": "1 + 1?", "answer": "#### 2"}\n', "utf-8")
     texts = ["It is 2.\n", "#### 2", "3", "1+1=2\n#### 2 off 2\nQ: 3"]
-    lines = [json.dumps({"index": 0, "completion": text}) + "\n" for text in texts]
-    (tmp_path / "chat.jsonl").write_text("".join(lines), "utf-8")
-    ended = gradeschool.done(
-        "data", "right", tmp_path / "chat.jsonl", "-d", tmp_path / "sums.jsonl"
-    )
+    rows = [{"index": 0, "completion": text} for text in texts]
+    chat = jsonl(tmp_path / "chat.jsonl", rows)
+    ended = gradeschool.done("data", "right", chat, "-d", tmp_path / "sums.jsonl")
     answers = [json.loads(line)["answer"] for line in ended.out.splitlines()]
     assert answers == ["It is 2.\n#### 2", "#### 2", "1+1=2\n#### 2"]
 

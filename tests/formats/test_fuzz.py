@@ -49,9 +49,7 @@ VALUES: tuple[Any, ...] = (
     {"content": [{"type": "text", "text": None}]}, [1, "a", None, {}], "NaN", "١٢",
 )  # fmt: skip
 
-
 PROBLEMS = load_dataset("sample").problems[:12]
-
 
 REPLY = {"message": {"role": "assistant", "content": "#### 1"}, "finish_reason": "stop"}
 ROWS: dict[str, list[dict[str, Any]]] = {

@@ -42,10 +42,6 @@ def gold(number: int) -> str:
     return SAMPLE[number].gold
 
 
-def program(number: int) -> str:
-    return f"def solution():\n    result = {gold(number)}\n    return result\nprint(solution())"
-
-
 TWELVE = "12 of 20"
 # name: (rows, options, what is shown: the correct ones, or words of the refusal, words on stderr)
 FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
@@ -166,7 +162,8 @@ FILES: dict[str, tuple[Callable[[int], Row], str, str, str]] = {
         lambda n: {"question": q(n), "target": str(5000 + n), "response": text(n)}, "gold=target",
         "0 of 20", ""),
     "programs with what they print": (
-        lambda n: {"question": q(n), "code": program(n), "execution_result": gold(n)}, "",
+        lambda n: {"question": q(n), "code": f"def f():\n    return {gold(n)}\nprint(f())",
+                   "execution_result": gold(n)}, "",
         "12 of 20|", "are programs"),
     "multiple choice": (
         lambda n: {"question": f"{q(n)} (A) 1 (B) 2", "gold": "ABCD"[n % 4], "response": "B"}, "",

@@ -285,7 +285,6 @@ def test_an_own_protocol_object_is_evaluated_and_recorded(tmp_path: Path) -> Non
 
 TEXTS = ["so\n#### 18", "ANSWER: 711", "no idea"]
 
-
 GOLDS = [18, "11", {"question": "?", "answer": "#### 1"}]
 
 

@@ -1,7 +1,6 @@
 """Endpoints: large bodies, a server that is still starting, the calculator, the Messages API."""
 
 import asyncio
-import json
 import random
 import re
 from collections.abc import Mapping
@@ -39,11 +38,6 @@ from tests.support.http_server import serve
 from tests.support.model_requests import answers, requests
 
 PROBLEM = Problem.from_row("0", "Q?", "#### 1")
-BODY = json.dumps({"choices": [{"text": "#### 1", "index": 0}]}).encode()
-
-
-def asking(text: str) -> Request:
-    return Request(PROBLEM, Prompt(text=text), Decoding(), text[:10], 0)
 
 
 class Starting(Endpoint):
@@ -117,10 +111,10 @@ def test_ids_that_repeat_cost_few_replies() -> None:
         async with Endpoint(url, "m", "") as model:
             stale = 0
             for number in range(400):
-                text = f"What is {number} + 0?"
+                prompt = Prompt(text=f"What is {number} + 0?")
                 while True:
                     try:
-                        reply = await model.complete(asking(text))
+                        reply = await model.complete(Request(PROBLEM, prompt, Decoding(), "k", 0))
                         break
                     except TransientError as error:
                         stale += error.cause == "stale reply"

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import gradeschool as package
 from tests.support.command import SCRIPT, environment
 
-SOURCE = Path(package.__file__).parent
 CODE = """
 from pathlib import Path
 Path({marker!r}).write_text("ran")

@@ -15,8 +15,6 @@ from gradeschool.prompts import Template, format_chat, rationale
 from tests.conftest import SHARED
 from tests.support.stand_in import protocols_here
 
-Problems = Sequence[Problem]
-
 
 def render(name: str, problems: Sequence[Problem]) -> list[Prompt]:
     """The prompts of a protocol with its own shots."""

@@ -34,16 +34,6 @@ from tests.support.fault_server import (
 from tests.support.files import jsonl, stored_rows
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "gradeschool", "eval", *arguments]
-
-
-@pytest.fixture
-def problems(tmp_path: Path) -> Path:
-    """200 short problems in a local file."""
-    return write_sums(tmp_path / "problems.jsonl", 200)
-
-
 @pytest.mark.parametrize("protocol", [
     pytest.param("lm-eval/gsm8k", marks=pytest.mark.slow),
     pytest.param("olmes/gsm8k-tulu", marks=pytest.mark.slow),
@@ -79,12 +69,13 @@ def test_every_protocol_runs_end_to_end_on_the_real_server(
 
 
 @pytest.mark.slow
-def test_ctrl_c_stores_what_is_in_flight(llama_url: str, problems: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
+def test_ctrl_c_stores_what_is_in_flight(llama_url: str, tmp_path: Path) -> None:
+    problems, folder = write_sums(tmp_path / "problems.jsonl", 200), tmp_path / "run"
     with fault_server(lambda _: forwarded(llama_url), delay=0.05) as server:
-        arguments = ["-m", f"{server.url}/tiny", "-p", "openai/2021", "-d", str(problems), "-o",
-                     str(folder), "--connections", "4", "--max-tokens", "8"]  # fmt: skip
-        first = subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True)
+        command = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{server.url}/tiny", "-p",
+                   "openai/2021", "-d", problems, "-o", folder, "--connections", "4",
+                   "--max-tokens", "8"]  # fmt: skip
+        first = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         while len(stored_rows(folder)) < 20:
             assert first.poll() is None
             time.sleep(0.005)
@@ -96,7 +87,7 @@ def test_ctrl_c_stores_what_is_in_flight(llama_url: str, problems: Path, tmp_pat
         answered = server.answered
         assert len(stored_rows(folder)) == answered < 200
         assert json.loads((folder / "results.json").read_text())["missing"] == 200 - answered
-        second = subprocess.run(command(*arguments), timeout=60)
+        second = subprocess.run(command, timeout=60)
     assert second.returncode == 0
     assert len(server.requests) == 200
 
@@ -130,24 +121,17 @@ class Model:
         return f"#### {self.golds[question] if len(question) % 7 else 0}"
 
 
-@pytest.fixture
-def model() -> Model:
-    problems = package.load_dataset("fresh:7").problems
-    return Model({problem.question: problem.gold for problem in problems})
-
-
 def run(model: Model, folder: Path, until: float) -> package.Scores:
     protocol = package.get_protocol("zero-shot/chat").with_changes(prompt="{question}")
+    problems = ",".join(str(number) for number in range(1, 251))
     return package.evaluate(
-        model, protocol, "fresh:7", until=until, output=folder, problems=PROBLEMS
+        model, protocol, "fresh:7", until=until, output=folder, problems=problems
     )
 
 
-PROBLEMS = ",".join(str(number) for number in range(1, 251))
-
-
 @pytest.mark.slow
-def test_a_run_stops_when_its_interval_is_narrow_and_resumes(model: Model, tmp_path: Path) -> None:
+def test_a_run_stops_when_its_interval_is_narrow_and_resumes(tmp_path: Path) -> None:
+    model = Model({each.question: each.gold for each in load_dataset("fresh:7").problems})
     first = run(model, tmp_path / "run", 24)
     manifest = json.loads((tmp_path / "run" / "run.json").read_text())
     assert (len(first), model.calls, manifest["problems"]) == (100, 100, 100)

@@ -337,12 +337,11 @@ def test_samples_that_failed_are_a_threshold_of_their_own(
 ) -> None:
     """They are left out of the test, and a run that stopped early has failed the others."""
     good = write("a", rights(0, 1))
-    build = tmp_path / "b.jsonl"
     rows = [
         {"index": index, "completion": f"The answer is {index}."} for index in range(PROBLEMS - 1)
     ]
     rows[5:7] = [{"index": index, "error": "timeout", "completion": ""} for index in (5, 6)]
-    build.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    build = jsonl(tmp_path / "b.jsonl", rows)
     done = gradeschool("compare", build, "--gate", good, "--max-failures", accepted, "-d", dataset)
     assert done.status == status
     assert f"b: 3 samples failed (0 in a), at most {accepted} are accepted" in done.out

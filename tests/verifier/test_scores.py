@@ -24,6 +24,7 @@ from gradeschool.verifier.scores import (
     score_pairs,
 )
 from tests.support.command import Command
+from tests.support.files import jsonl
 from tests.support.fixtures import VERIFIER_NEEDS, skip_without
 from tests.support.http_server import serve
 from tests.support.trainees import save_verifier
@@ -150,10 +151,9 @@ def test_a_language_model_scores_by_log_probability(tmp_path: Path, gradeschool:
     assert score == pytest.approx(math.exp(sum(by_token) / len(by_token)))
     with pytest.raises(InputError, match="no model is given"):
         load_rater(None)
-    samples = tmp_path / "samples.jsonl"
     rows = [{"index": index % 4, "sample": index // 4, "completion": f"#### {index}"}
             for index in range(8)]  # fmt: skip
-    samples.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    samples = jsonl(tmp_path / "samples.jsonl", rows)
     ended = gradeschool.done(
         "verifier", "rank", samples, "-d", "sample", "--generator", "tiny", "--json"
     )
@@ -248,8 +248,7 @@ def test_rank_takes_an_address_and_a_critic(url: str, tmp_path: Path, gradeschoo
     PATHS.update(("/pooling", "/v1/chat/completions"))
     rows = [{"index": index, "sample": sample, "completion": f"So\n#### {sample + 6}"}
             for index in range(3) for sample in range(3)]  # fmt: skip
-    file = tmp_path / "samples.jsonl"
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    file = jsonl(tmp_path / "samples.jsonl", rows)
     ended = gradeschool.done("verifier", "rank", file, "-d", "sample", "--verifier", url, "--json")
     assert ended.json()["verifier"].startswith("reward at 127.0.0.1:")
     critic = gradeschool.done("verifier", "rank", file, "-d", "sample", "--critic", f"{url}/reward",

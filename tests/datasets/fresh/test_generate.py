@@ -186,7 +186,6 @@ MIA, ANNA, BEN = (
     next(person for person in PEOPLE if person.name == name) for name in ("Mia", "Anna", "Ben")
 )
 
-
 LEAVES = st.integers(1, 60).map(lambda value: leaf(value, "n"))
 
 
