@@ -73,7 +73,7 @@ def test_ctrl_c_stores_what_is_in_flight(llama_url: str, tmp_path: Path) -> None
     problems, folder = write_sums(tmp_path / "problems.jsonl", 200), tmp_path / "run"
     with fault_server(lambda _: forwarded(llama_url), delay=0.05) as server:
         command = [sys.executable, "-m", "gradeschool", "eval", "-m", f"{server.url}/tiny", "-p",
-                   "openai/2021", "-d", problems, "-o", folder, "--connections", "4",
+                   "openai/2021", "-d", str(problems), "-o", str(folder), "--connections", "4",
                    "--max-tokens", "8"]  # fmt: skip
         first = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         while len(stored_rows(folder)) < 20:
