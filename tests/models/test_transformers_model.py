@@ -11,7 +11,6 @@ from gradeschool.completion import Decoding, Finish, Prompt
 from gradeschool.errors import ModelError
 from gradeschool.models.base import Reply, Request
 from gradeschool.models.choose import choose_model
-from gradeschool.models.transformers_model import TransformersModel
 from tests.support.command import Command
 from tests.support.fixtures import MODEL_NEEDS, skip_without
 from tests.support.model_requests import CHAT, GREEDY, answers, prompts, requests, texts
@@ -20,6 +19,7 @@ skip_without(MODEL_NEEDS, "a model run by transformers")
 
 import torch  # noqa: E402
 
+from gradeschool.models.transformers_model import TransformersModel  # noqa: E402
 from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from gradeschool.problem import Problem
 from gradeschool.verifier.networks import build_tokenizer, new_model
 from tests.support.files import jsonl
 
-SMALL = (16, 32, 2, 2)  # see `base_model.SHAPES`
+SMALL = (16, 32, 2, 2)  # see `networks.SHAPES`
 VOCABULARY = 300
 # Small versions of architectures that people fine-tune; the sizes that all of them accept.
 SIZES = {

@@ -27,7 +27,6 @@ from tests.support.command import Command
 from tests.support.files import jsonl
 from tests.support.fixtures import VERIFIER_NEEDS, skip_without
 from tests.support.http_server import serve
-from tests.support.trainees import save_verifier
 
 SHA256 = re.compile(r"\| (\S+\.gguf) \| SHA-256 ([0-9a-f]{64}) \|")
 PAIRS = [
@@ -52,6 +51,7 @@ def verifier(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         new_model,
         write_gguf,
     )
+    from tests.support.trainees import save_verifier
 
     folder: Path = tmp_path_factory.mktemp(request.param) / "model"
     tokenizer = build_tokenizer([pair.question + pair.solution for pair in PAIRS], vocabulary=300)

@@ -15,7 +15,7 @@ from gradeschool.cli import options as cli
 from gradeschool.cli.options import COUNT, FOLDER, limit_option, option, quiet_option, switch
 from gradeschool.errors import InputError
 from gradeschool.formats.values import ReadOptions
-from gradeschool.models.local import needs_training_packages
+from gradeschool.models.local import check_model, needs_training_packages
 from gradeschool.printable import say
 from gradeschool.reports.progress import ProgressDisplay
 from gradeschool.scoring.at_k import count_labels, describe_labels, read_candidates
@@ -270,6 +270,7 @@ def export_command(folder: Path, output: Path) -> None:
 
     Example: gradeschool verifier export judge -o judge.gguf
     """
+    check_model(folder)
     needs_training_packages()
     from gradeschool.verifier.networks import export_classifier, write_gguf
 
