@@ -79,6 +79,23 @@ def test_samples_do_not_depend_on_the_other_rows() -> None:
     assert len({reply.text for reply in alone}) > len(PROBLEMS)
 
 
+def test_samples_share_a_row_until_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, sizes = trainee(TOKENIZER).eval(), []
+    forward = TransformersModel._forward
+
+    def counted(self: TransformersModel, ids: Any, *args: Any) -> Any:
+        sizes.append(len(ids))
+        return forward(self, ids, *args)
+
+    monkeypatch.setattr(TransformersModel, "_forward", counted)
+    replies = written(model, Decoding(temperature=0.5, max_tokens=12), samples=8, rows=72)
+    assert sizes[0] == len(PROBLEMS)
+    assert len(PROBLEMS) < max(sizes) <= len(replies)
+    assert sizes[-1] < max(sizes)
+    # A pass has a row for each different start of the texts that are still being written.
+    assert sum(sizes) < sum(reply.usage.completion_tokens or 0 for reply in replies)
+
+
 def test_a_drawn_token_has_the_probability_of_the_softmax() -> None:
     model = trainee(TOKENIZER).eval()
     ids = torch.tensor([TOKENIZER(PROBLEMS[0].question)["input_ids"]])

@@ -1,25 +1,24 @@
 """`transformers/PATH_OR_ID`: weights in Hugging Face's format, written here in batches.
 
 One forward pass of the model for each token of all rows. A row that has ended leaves the batch;
-equal prompts are read once; the calculator replaces tokens as they are chosen. `generate` of
-transformers can do none of that: its batch runs until the longest row ends, which for samples of
-grade-school solutions takes four times the CPU time.
+the samples of a prompt are one row until they choose different tokens; the calculator replaces
+tokens as they are chosen. `generate` of transformers can do none of that: its batch runs until the
+longest row ends, which for samples of grade-school solutions takes four times the CPU time.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy
 import torch
-from torch.nn.functional import pad
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
@@ -32,7 +31,6 @@ ROWS_ON_CPU, ROWS_ON_GPU = 512, 1024
 SMALL_WEIGHTS = 1 << 26  # up to this many, a second thread costs more than it gains
 MEMORY_SHARE = 0.5  # of the free memory, for keys and values
 ASSUMED_FREE = 4 << 30  # bytes, if the system does not say
-DEAD_SHARE = 0.1  # of ended rows, from which they are removed from the batch
 SORTED_BATCHES = 4  # that many batches are sorted by length, which saves padding
 STEPS = 128  # places by which keys and values grow
 TAIL = 16  # tokens that are searched for a stop string
@@ -76,18 +74,18 @@ class TransformersModel(local.LocalModel):
             torch.set_num_threads(1)
         try:
             while requests := take(SORTED_BATCHES * self.rows):
-                rows: list[SampleRow] = []
+                samples: list[Sample] = []
                 for request in requests:
                     try:
                         ids = local.encode_prompt(self.tokenizer, request.prompt, self.thinking)
                         limit = local.room_for(len(ids), request.decoding.max_tokens, self.context)
-                        rows.append(SampleRow(request, tuple(ids), limit))
+                        samples.append(Sample(request, tuple(ids), limit))
                     except ModelError as error:
                         yield [(request, error)]
-                rows.sort(key=lambda row: len(row.prompt))
-                while rows:
-                    most = self._most(rows)
-                    part, rows = rows[:most], rows[most:]
+                samples.sort(key=lambda sample: (len(sample.prompt), sample.prompt))
+                while samples:
+                    most = self._most(samples)
+                    part, samples = samples[:most], samples[most:]
                     yield from self._write_batch(part)
         except torch.OutOfMemoryError as error:
             advice = "give fewer --connections or a smaller --max-tokens"
@@ -95,14 +93,14 @@ class TransformersModel(local.LocalModel):
         finally:
             torch.set_num_threads(threads)
 
-    def _most(self, rows: Sequence[SampleRow]) -> int:
-        """Return how many rows have room for their keys and values."""
+    def _most(self, samples: Sequence[Sample]) -> int:
+        """Return how many samples have room for their keys and values."""
         config = self.engine.config.get_text_config()
         heads = config.num_attention_heads
         size = getattr(config, "head_dim", None) or config.hidden_size // heads
         heads = getattr(config, "num_key_value_heads", None) or heads
         place = 2 * config.num_hidden_layers * heads * size * self.engine.dtype.itemsize
-        longest = max(len(row.prompt) + row.limit for row in rows)
+        longest = max(len(sample.prompt) + sample.limit for sample in samples)
         free = ASSUMED_FREE
         if self.engine.device.type == "cuda":
             free = torch.cuda.mem_get_info(self.engine.device)[0]
@@ -112,37 +110,51 @@ class TransformersModel(local.LocalModel):
                 free = 1024 * int(words.split()[0])
         return max(1, min(self.rows, int(free * MEMORY_SHARE / (place * longest))))
 
-    def _write_batch(self, rows: Sequence[SampleRow]) -> Generator[local.Results, None, None]:
-        """Yield the results of rows that begin together; the prompts are padded on the left."""
+    def _write_batch(self, samples: Sequence[Sample]) -> Generator[local.Results, None, None]:
+        """Yield the results of samples that begin together; the prompts are padded on the left."""
         device = self.engine.device
-        prompts = list(dict.fromkeys(row.prompt for row in rows))
-        numbers = {prompt: number for number, prompt in enumerate(prompts)}
-        owners = torch.tensor([numbers[row.prompt] for row in rows], device=device)
-        width = max(map(len, prompts))
-        pads = [width - len(prompt) for prompt in prompts]
-        ids = [[0] * pad + list(prompt) for pad, prompt in zip(pads, prompts, strict=True)]
+        together: dict[Any, list[Sample]] = {}
+        for sample in samples:
+            together.setdefault((sample.prompt, sample.request.decoding), []).append(sample)
+        rows = [Row(each) for each in together.values()]
+        width = max(len(row.samples[0].prompt) for row in rows)
+        pads = [width - len(row.samples[0].prompt) for row in rows]
+        ids = [[0] * pad + [*row.samples[0].prompt] for pad, row in zip(pads, rows, strict=True)]
         mask = torch.tensor([[0] * pad + [1] * (width - pad) for pad in pads], device=device)
         with torch.inference_mode():
-            cache = _new_cache(self.engine)
-            logits = self._forward(torch.tensor(ids, device=device), mask, cache)[owners]
-            cache.batch_select_indices(owners)
-            mask, alive, draw = mask[owners], list(rows), Draw(rows, device)
+            cache, draw = _new_cache(self.engine, len(samples)), Draw(samples, device)
+            logits = self._forward(torch.tensor(ids, device=device), mask, cache)
             while True:
                 ended: local.Results = []
-                for row, token in zip(alive, draw.choose(logits), strict=True):
-                    if not row.ended and self._add(row, token):
-                        ended.append((row.request, self._reply(row)))
+                live: dict[int, Row] = {}  # by their places in the batch
+                new: list[tuple[int, Row]] = []  # with the places of the rows that they come from
+                for place, (row, tokens) in enumerate(
+                    zip(rows, draw.choose(logits, rows), strict=True)
+                ):
+                    for part, token in row.split(tokens):
+                        if self._add(part, token):
+                            reply = self._reply(part)
+                            ended += [(sample.request, reply) for sample in part.samples]
+                        elif part is row:
+                            live[place] = row
+                        else:
+                            new.append((place, part))
                 yield ended
-                left = [place for place, row in enumerate(alive) if not row.ended]
-                if not left:
+                size = len(live) + len(new)
+                if not size:
                     return
-                if len(left) < len(alive) * (1 - DEAD_SHARE):
-                    kept = torch.tensor(left, device=device)
-                    alive, mask = [alive[place] for place in left], mask[kept]
-                    cache.batch_select_indices(kept)
-                    draw.select(kept)
-                last = torch.tensor([[row.written[-1]] for row in alive], device=device)
-                mask = torch.cat([mask, mask.new_ones(len(alive), 1)], 1)
+                # New rows, and then the last ones, take the places of those that ended.
+                new += [each for each in live.items() if each[0] >= size]
+                free = [place for place in range(size) if place not in live]
+                moves = dict(zip(free, new, strict=True))
+                order = [moves.get(place) or (place, live[place]) for place in range(size)]
+                rows = [row for _, row in order]
+                if moves or size < len(mask):
+                    places = torch.tensor([place for place, _ in order], device=device)
+                    mask = mask[places]
+                    cache.batch_select_indices(places)
+                last = torch.tensor([[row.written[-1]] for row in rows], device=device)
+                mask = torch.cat([mask, mask.new_ones(size, 1)], 1)
                 logits = self._forward(last, mask, cache)
 
     def _forward(self, ids: Any, mask: Any, cache: Any) -> Any:
@@ -160,7 +172,7 @@ class TransformersModel(local.LocalModel):
             raise InputError(f"a model of type {kind!r} has no cache; give vllm/FOLDER, or a URL")
         return output.logits[:, -1].float()
 
-    def _add(self, row: SampleRow, token: int) -> bool:
+    def _add(self, row: Row, token: int) -> bool:
         """Add the chosen token, or one that the calculator forces; return whether the row ends."""
         if row.forced:
             token = row.forced.popleft()
@@ -170,88 +182,113 @@ class TransformersModel(local.LocalModel):
             if replaces:
                 token = row.forced.popleft()
         row.written.append(token)
-        row.ended = token in self.ends or len(row.written) >= row.limit
-        stops = row.request.decoding.stop
-        if stops and not row.ended:
-            size = max(map(len, stops)) + TAIL
-            tail = self.tokenizer.decode(row.written[-size:], skip_special_tokens=True)
-            row.ended = any(stop in tail for stop in stops)
-        return row.ended
+        if token in self.ends or len(row.written) >= row.samples[0].limit:
+            return True
+        stops = row.samples[0].request.decoding.stop
+        size = max(map(len, stops), default=0) + TAIL
+        tail = self.tokenizer.decode(row.written[-size:], skip_special_tokens=True) if stops else ""
+        return any(stop in tail for stop in stops)
 
-    def _reply(self, row: SampleRow) -> Reply:
+    def _reply(self, row: Row) -> Reply:
+        sample = row.samples[0]
         ids = row.written[:-1] if row.written[-1] in self.ends else row.written
         text = str(self.tokenizer.decode(ids, skip_special_tokens=True))
-        kept = cut_at(text, row.request.decoding.stop)
+        kept = cut_at(text, sample.request.decoding.stop)
         whole = kept == text and ids is row.written
         finish = Finish.LENGTH if whole else Finish.STOP
-        return Reply(kept, finish, Usage(len(row.prompt), len(row.written)))
+        return Reply(kept, finish, Usage(len(sample.prompt), len(row.written)))
 
 
-@dataclass(slots=True)
-class SampleRow:
-    """One sample that is being written. forced: the calculator's next tokens."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """One sample that is being written, of at most `limit` tokens."""
 
     request: Request
     prompt: tuple[int, ...]
     limit: int
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """A row of the batch: samples of one prompt and decoding that have the same tokens so far.
+
+    forced: the calculator's next tokens.
+    """
+
+    samples: list[Sample]
     written: list[int] = field(default_factory=list)
     forced: deque[int] = field(default_factory=deque)
-    ended: bool = False
+
+    def split(self, tokens: Sequence[int]) -> Iterator[tuple[Row, int]]:
+        """Yield a row for each different token of the samples, with the token; this one first."""
+        by_token: dict[int, list[Sample]] = {}
+        for sample, token in zip(self.samples, tokens, strict=True):
+            by_token.setdefault(tokens[0] if self.forced else token, []).append(sample)
+        self.samples = by_token.pop(tokens[0])
+        others = [(replace(self, samples=samples, written=[*self.written], forced=deque()), token)
+                  for token, samples in by_token.items()]  # fmt: skip
+        yield self, tokens[0]
+        yield from others
 
 
 class Draw:
-    """Chooses the next token of each row, by its temperature, top_p and random numbers.
+    """Chooses the next token of each sample, by its temperature, top_p and random numbers.
 
-    The numbers, one a token, depend only on the row's seed, sample and prompt.
+    The numbers, one a token, depend only on the sample's seed, number and prompt.
     """
 
-    def __init__(self, rows: Sequence[SampleRow], device: Any) -> None:
+    def __init__(self, samples: Sequence[Sample], device: Any) -> None:
         self.step = 0
-        decodings = [row.request.decoding for row in rows]
-        self.greedy = all(each.temperature == 0 for each in decodings)
+        self.greedy = all(sample.request.decoding.temperature == 0 for sample in samples)
         if self.greedy:
             return
-        numbers = numpy.zeros((len(rows), max(row.limit for row in rows)), numpy.float32)
-        for place, row in enumerate(rows):
-            facts = f"{row.request.decoding.seed or 0} {row.request.sample} {row.prompt}"
+        self.places = {id(sample): place for place, sample in enumerate(samples)}
+        numbers = numpy.zeros((len(samples), max(each.limit for each in samples)), numpy.float32)
+        for place, sample in enumerate(samples):
+            facts = f"{sample.request.decoding.seed or 0} {sample.request.sample} {sample.prompt}"
             seed = int.from_bytes(hashlib.sha256(facts.encode()).digest()[:8], "big")
-            drawn = numpy.random.default_rng(seed).random(row.limit, dtype=numpy.float32)
-            numbers[place, : row.limit] = drawn
+            drawn = numpy.random.default_rng(seed).random(sample.limit, dtype=numpy.float32)
+            numbers[place, : sample.limit] = drawn
         self.numbers = torch.from_numpy(numbers).to(device)
-        self.temperature, self.top_p = (
+
+    def choose(self, logits: Any, rows: Sequence[Row]) -> Iterator[list[int]]:
+        """Yield the tokens of each row's samples."""
+        likeliest = logits.argmax(1)
+        if self.greedy:
+            for row, token in zip(rows, likeliest.tolist(), strict=True):
+                yield [token] * len(row.samples)
+            return
+        device, decodings = logits.device, [row.samples[0].request.decoding for row in rows]
+        temperature, top_p = (
             torch.tensor([1.0 if value is None else value for value in values], device=device)
             for values in zip(*((each.temperature, each.top_p) for each in decodings), strict=True)
         )
-
-    def select(self, kept: Any) -> None:
-        """Keep some of the rows."""
-        if not self.greedy:
-            self.numbers = self.numbers[kept]
-            self.temperature, self.top_p = self.temperature[kept], self.top_p[kept]
-
-    def choose(self, logits: Any) -> list[int]:
-        """Return a token for each row."""
-        likeliest = logits.argmax(1)
-        if self.greedy:
-            return list(likeliest.tolist())
-        shares = torch.softmax(logits / self.temperature[:, None].clamp(min=1e-6), 1)
-        if (self.top_p < 1).any():
+        shares = torch.softmax(logits / temperature[:, None].clamp(min=1e-6), 1)
+        if (top_p < 1).any():
             ordered, order = shares.sort(1, descending=True)
-            outside = ordered.cumsum(1) - ordered >= self.top_p[:, None]
+            outside = ordered.cumsum(1) - ordered >= top_p[:, None]
             shares = shares.scatter(1, order, ordered.masked_fill(outside, 0.0))
         sums = shares.cumsum(1)
-        number = self.numbers[:, self.step : self.step + 1] * sums[:, -1:]
+        places = [[self.places[id(sample)] for sample in row.samples] for row in rows]
+        most = max(map(len, places))
+        filled = torch.tensor([each + each[:1] * (most - len(each)) for each in places])
+        numbers = self.numbers[:, self.step][filled.to(device)] * sums[:, -1:]
         self.step += 1
-        drawn = torch.searchsorted(sums, number, right=True)[:, 0]
-        drawn = drawn.clamp(max=logits.shape[1] - 1)
-        return list(torch.where(self.temperature == 0, likeliest, drawn).tolist())
+        drawn = torch.searchsorted(sums, numbers, right=True).clamp(max=logits.shape[1] - 1)
+        drawn = torch.where(temperature[:, None] == 0, likeliest[:, None], drawn)
+        for row, tokens in zip(rows, drawn.tolist(), strict=True):
+            yield tokens[: len(row.samples)]
 
 
 class GrowingLayer(DynamicLayer):
-    """Keys and values at the start of a larger buffer."""
+    """Keys and values at the start of a larger buffer, for at most `most` rows."""
 
     is_initialized: bool
     room: Any = None
+
+    def __init__(self, most: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.most = most
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> Any:
         """Append keys and values, and return all."""
@@ -260,26 +297,34 @@ class GrowingLayer(DynamicLayer):
             self.keys = key_states[:, :, :0]
             self.values = value_states[:, :, :0]
         assert self.keys is not None  # noqa: S101
-        start = self.keys.shape[2]
+        rows, heads, start, _ = self.keys.shape
         end = start + key_states.shape[2]
         if self.room is None or self.room[0].shape[2] < end:
             old: Any = (self.keys, self.values)
-            self.room = [pad(states, (0, 0, 0, end + STEPS - start)) for states in old]
+            self.room = [states.new_empty(self.most, heads, end + STEPS, states.shape[3])
+                         for states in old]  # fmt: skip
+            for buffer, states in zip(self.room, old, strict=True):
+                buffer[:rows, :, :start] = states
         for buffer, states in zip(self.room, (key_states, value_states), strict=True):
-            buffer[:, :, start:end] = states
-        self.keys, self.values = (buffer[:, :, :end] for buffer in self.room)
+            buffer[:rows, :, start:end] = states
+        self.keys, self.values = (buffer[:rows, :, :end] for buffer in self.room)
         return self.keys, self.values
 
     def batch_select_indices(self, indices: Any) -> None:
-        """Keep some of the rows, in this order."""
-        super().batch_select_indices(indices)
-        self.room = None
+        """Let the rows be those at the indices; only a row that changes its place is copied."""
+        assert self.keys is not None  # noqa: S101
+        length = self.keys.shape[2]
+        places = torch.arange(len(indices), device=indices.device)
+        places = places[indices != places]
+        for buffer in self.room:
+            buffer[places, :, :length] = buffer[indices[places], :, :length]
+        self.keys, self.values = (buffer[: len(indices), :, :length] for buffer in self.room)
 
 
-def _new_cache(model: Any) -> DynamicCache:
+def _new_cache(model: Any, most: int) -> DynamicCache:
     """Return an empty cache; plain layers of it grow by blocks instead of by a copy a token."""
     cache = DynamicCache(config=model.config)
     new: Any = GrowingLayer
-    cache.layers = [new() if type(layer) is DynamicLayer else layer
+    cache.layers = [new(most) if type(layer) is DynamicLayer else layer
                     for layer in cache.layers]  # fmt: skip
     return cache

@@ -79,7 +79,7 @@ LAPTOP = Preset(
 )  # fmt: skip
 LORA = {"lora": 16, "warmup": 5, "batch": 8}
 PRETRAINED = Preset(
-    name="pretrained", problems=1280, labelled=4000, steps=(2, 3), k=2, n=16, curve=(1000,),
+    name="pretrained", problems=1280, labelled=4000, steps=(2, 3), n=16, curve=(1000,),
     generator={**LORA, "epochs": 1, "lr": 1e-3, **SOLUTIONS},
     control={**LORA, "epochs": 1, "lr": 5e-4, **SOLUTIONS},
     verifier={**LORA, "lr": 5e-4, "head_lr": 1e-2, "language": "right", "init_row": "probe",
