@@ -12,11 +12,12 @@ scorer of expressions itself.
 import math
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import chain
 from unicodedata import digit, numeric
 
-from gradeschool.answers.search import last_place
+from gradeschool.answers.search import last_place, once_per_text
 from gradeschool.protocols.extractions import Extract
 from gradeschool.scorer import Answer, ScorerFailure
 
@@ -34,27 +35,35 @@ NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
 
 def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
     """Extract the last word that has a value under one version of inspect_ai."""
-
-    def value(word: str) -> str | None:  # without a call for what is a number in no version
-        if word.isascii() and (not ASCII_DIGIT.search(word) or NO_NUMBER.search(word)):
-            return None
-        return value_of(word)
-
-    return last_word_with(text, value, how)
+    last = last_possible_number(text)  # of nearly every text it has a value
+    for behind, word in chain((last,), possible_numbers(text)) if last else ():
+        if (value := value_of(word)) is not None:
+            return _word_answer(text, word, behind, value, how)
+    return None
 
 
-def last_word_with(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
-    """Extract the last word that has a value."""
+def possible_numbers(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the words that may be a number in some version, from the end.
+
+    Each has the number of words behind it.
+    """
     for most in (NEAR_END, -1):
         words = text.rsplit(None, most)
-        refused = None
         for behind, word in enumerate(reversed(words[1:] if len(words) > most > 0 else words)):
-            value = None if word == refused else value_of(word)
-            if value is not None:
-                end = len(text.rsplit(None, behind)[0]) if behind else len(text.rstrip())
-                return Answer(word, value, (end - len(word), end), how)
-            refused = word
-    return None
+            if not word.isascii() or (ASCII_DIGIT.search(word) and not NO_NUMBER.search(word)):
+                yield behind, word
+
+
+@once_per_text
+def last_possible_number(text: str) -> tuple[int, str] | None:
+    """Return the first of `possible_numbers`, None for none."""
+    return next(possible_numbers(text), None)
+
+
+def _word_answer(text: str, word: str, behind: int, value: str, how: str) -> Answer:
+    """Return the answer that is a word with so many words behind it."""
+    end = len(text.rsplit(None, behind)[0]) if behind else len(text.rstrip())
+    return Answer(word, value, (end - len(word), end), how)
 
 
 def without_punctuation(word: str) -> str:
@@ -153,8 +162,10 @@ def extract_0_3_220(text: str, gold: str) -> Answer | None:
     if _target_0_3_220(gold) is None:
         return _whole_text(text)
     answer = last_number(text, digits_0_3_220, "the last word of digits, by its end")
+    if answer is not None or not (words := text.rsplit(None, 1)):
+        return answer
     how = "no word of digits: the last word, by its end"
-    return answer or last_word_with(text, lambda word: without_punctuation(word.casefold()), how)
+    return _word_answer(text, words[-1], 0, without_punctuation(words[-1].casefold()), how)
 
 
 def compare_0_3_220(value: str, gold: str) -> bool:
