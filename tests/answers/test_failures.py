@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gradeschool import Failure, detect_answer_failure
 from gradeschool.answers.extractor import extract_final_answer
 from gradeschool.answers.failures import cause_of_text, is_right, relation_to_gold
-from gradeschool.answers.regions import committed_region
+from gradeschool.answers.regions import answer_region
 
 PROGRAM = "```python\ndef eggs():\n    return 16 - 3 - 4\nprint(eggs())\n```"
 # Each: text, gold, finish reason.
@@ -80,7 +80,7 @@ def test_no_text_or_gold_makes_it_raise(text: str, gold: str, finish: str | None
 
 def test_the_evidence_of_a_slip_stands_in_the_text() -> None:
     text = "<think>1 + 1 = 3</think>She has 8 * 4 = 36 eggs.\n#### 36"
-    cause = cause_of_text(text, extract_final_answer(text), committed_region(text), "32")
+    cause = cause_of_text(text, extract_final_answer(text), answer_region(text), "32")
     assert cause is not None
     assert cause.span is not None
     assert text[slice(*cause.span)] == "8 * 4 = 36"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradeschool.answers.regions import committed_region, is_truncated, looks_cut
+from gradeschool.answers.regions import answer_region, is_truncated, looks_cut
 
 QUESTION = (
     "Sandra bakes 15 flans of 3 eggs and gets 9 eggs a time. How many times must she babysit?"
@@ -32,25 +32,25 @@ RUN_ONS = (
 
 @pytest.mark.parametrize("text", REGIONS)
 def test_the_part_that_counts(text: str) -> None:
-    region = committed_region(text)
+    region = answer_region(text)
     assert text[region.start : region.end].strip() == REGIONS[text].strip()
 
 
 def test_sub_questions_are_parts_of_the_problem() -> None:
-    assert committed_region(SUB_QUESTIONS, QUESTION).end == len(SUB_QUESTIONS)
-    assert committed_region(SUB_QUESTIONS).end == len(SUB_QUESTIONS)
+    assert answer_region(SUB_QUESTIONS, QUESTION).end == len(SUB_QUESTIONS)
+    assert answer_region(SUB_QUESTIONS).end == len(SUB_QUESTIONS)
 
 
 @pytest.mark.parametrize("text", RUN_ONS)
 def test_another_problem_is_not(text: str) -> None:
-    region = committed_region(text, QUESTION)
+    region = answer_region(text, QUESTION)
     assert region.ran_on
     assert text[: region.end].strip() == text.split("\n")[0]
 
 
 def test_code_is_blanked_out_character_for_character() -> None:
     text = "See:\n```python\nx = 5\n```\n5 eggs"
-    region = committed_region(text)
+    region = answer_region(text)
     assert region.coded
     assert len(region.text) == len(text)
     assert "x = 5" not in region.text
@@ -90,6 +90,6 @@ def test_a_text_that_ends_in_the_middle_looks_cut(text: str, cut: bool) -> None:
 )
 def test_a_text_cut_by_the_limit_is_told(text: str, finish: str | None, truncated: bool) -> None:
     assert is_truncated(text, finish) is truncated
-    assert committed_region(text).ran_on is ("Q:" in text)
-    assert not committed_region(text).thinking
-    assert committed_region(f"<think>{text}").thinking
+    assert answer_region(text).ran_on is ("Q:" in text)
+    assert not answer_region(text).thinking
+    assert answer_region(f"<think>{text}").thinking

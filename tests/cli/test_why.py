@@ -252,7 +252,7 @@ def test_a_fault_of_the_texts_is_named(gradeschool: Command, fault: str, tmp_pat
 
 
 def test_a_limit_of_the_server_is_to_be_raised_there(gradeschool: Command, tmp_path: Path) -> None:
-    gradeschool.monkeypatch.setattr("gradeschool.formats.own_run.cut_by_server", lambda *_: 12)
+    gradeschool.monkeypatch.setattr("gradeschool.formats.run_folder.cut_by_server", lambda *_: 12)
     path = file_of(tmp_path / "answers.jsonl", answers(cut))
     shown = gradeschool("why", path, "--expected", EXPECTED, "-d", DATASET).out
     assert "the server's own limit cut them, the longest after 12 tokens: raise it there" in shown

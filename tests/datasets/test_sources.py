@@ -20,7 +20,7 @@ from gradeschool.datasets.load import (
     platinum_changes,
 )
 from gradeschool.errors import DataError, InputError
-from gradeschool.formats.values import Reference
+from gradeschool.formats.values import ProblemReference
 from gradeschool.scoring.matching import Matcher
 from tests.conftest import SHARED
 from tests.support.command import Command
@@ -178,13 +178,13 @@ def test_an_index_is_an_official_row(data: Path) -> None:
     """Counted by places, 1,205 of 1,209 completions would be held to another problem's gold."""
     problems = load_dataset("gsm8k-platinum").problems
     matcher = Matcher(problems, "gsm8k-platinum")
-    assert matcher.find(Reference("288")).gold == "4"
-    assert matcher.find(Reference(id="gsm8k-1309")).gold == "2180"
-    assert matcher.find(Reference(id="288")).gold == "4"
+    assert matcher.find(ProblemReference("288")).gold == "4"
+    assert matcher.find(ProblemReference(id="gsm8k-1309")).gold == "2180"
+    assert matcher.find(ProblemReference(id="288")).gold == "4"
     with pytest.raises(InputError, match="id '4', a row that 'gsm8k-platinum' does not contain"):
-        matcher.find(Reference("4"))
+        matcher.find(ProblemReference("4"))
     own = [Problem(str(n + 1), f"{n}?", str(n), f"#### {n}") for n in range(3)]
-    assert Matcher(own, "own").find(Reference("0")) is own[0]  # as ever: a place
+    assert Matcher(own, "own").find(ProblemReference("0")) is own[0]  # as ever: a place
 
 
 def test_samples_of_the_split_are_scored(gradeschool: Command, data: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from gradeschool.completion import Finish
 from gradeschool.errors import InputError, MissingExtraError
 from gradeschool.formats import foreign
 from gradeschool.formats.read import read_samples
-from gradeschool.formats.values import Reference, Sample
+from gradeschool.formats.values import ProblemReference, Sample
 from tests.support.archives import DEFLATED, STORED, ZSTD, write_archive
 from tests.support.files import jsonl
 
@@ -152,7 +152,7 @@ def test_the_first_filter_of_lm_eval_counts(tmp_path: Path) -> None:
         ("c", 0, 2),
         ("d", 1, 2),
     ]
-    assert samples[2].reference == Reference("1", "Question 1?", "so\n#### 1")
+    assert samples[2].reference == ProblemReference("1", "Question 1?", "so\n#### 1")
     assert {item.run for item in samples} == {path.stem}
     (tmp_path / f"results_{stamp}.json").write_text('{"model_name": "org/model"}')
     assert {item.run for item in read_samples(path)} == {"org/model"}
@@ -217,7 +217,7 @@ def check_inspect(file_samples: Sequence[Sample]) -> None:
         ("It is\n\nANSWER: 3", 0, Finish.LENGTH),
     ]
     # Numbers that inspect gave by itself, from 1, name no problem of ours.
-    assert file_samples[2].reference == Reference(question="Question 3?", gold="3")
+    assert file_samples[2].reference == ProblemReference(question="Question 3?", gold="3")
     assert (file_samples[3].error, file_samples[3].fault) == ("RateLimitError('429')", "")
     assert (file_samples[4].text, file_samples[4].error, file_samples[4].fault) == ("", "", "")
     assert file_samples[5].fault == "has no text: its 'response' is null; give a string"

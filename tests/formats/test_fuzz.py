@@ -26,8 +26,8 @@ from gradeschool.completion import Completion
 from gradeschool.datasets.load import load_dataset
 from gradeschool.errors import GradeschoolError
 from gradeschool.formats.foreign import inspect_settings, is_lm_eval, lm_eval_settings
-from gradeschool.formats.own_run import read_completions, read_json, to_line
 from gradeschool.formats.read import read_samples
+from gradeschool.formats.run_folder import read_completions, read_json, to_line
 from gradeschool.formats.tables import rows_of_json
 from gradeschool.formats.values import ReadOptions, question_texts, texts_of
 from gradeschool.scoring.sources import load_runs

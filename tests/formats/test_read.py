@@ -15,10 +15,10 @@ from hypothesis import strategies as st  # a fixture
 
 from gradeschool.completion import Completion, Finish
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import to_line
 from gradeschool.formats.read import read_samples
+from gradeschool.formats.run_folder import to_line
 from gradeschool.formats.tables import parse_line, read_rows
-from gradeschool.formats.values import ReadOptions, Reference, Sample, read_object
+from gradeschool.formats.values import ProblemReference, ReadOptions, Sample, read_object
 from tests.support.files import jsonl
 
 
@@ -89,7 +89,7 @@ def test_csv_has_any_separator_and_quoted_line_breaks(tmp_path: Path) -> None:
         assert texts(read_samples(path)) == ["#### 2,125"]
     path.write_text('\ufeffindex,completion,model\n0,"a,\nb",m\n1\n', encoding="utf-8")
     first, second = read_samples(path)
-    assert (first.text, first.reference) == ("a,\nb", Reference("0"))
+    assert (first.text, first.reference) == ("a,\nb", ProblemReference("0"))
     assert (second.row, second.fault[:11]) == (3, "has no text")
 
 
@@ -103,7 +103,7 @@ def test_parquet_with_lists_and_missing_values(tmp_path: Path) -> None:
     samples = read_samples(tmp_path / "answers.parquet")
     assert texts(samples) == ["a", "b", "c"]
     assert {sample.error + sample.fault for sample in samples} == {""}
-    assert samples[2].reference == Reference("1")
+    assert samples[2].reference == ProblemReference("1")
 
 
 def completion(sample: int, text: str, error: str = "") -> Completion:
@@ -127,7 +127,7 @@ def test_a_run_folder_counts_one_row_of_each_key(tmp_path: Path) -> None:
             ("a run", "\ud800 18", 0, ""),
             ("a run", "", 1, "http 500"),
         ]
-        assert samples[0].reference == Reference(id="7", question="How?")
+        assert samples[0].reference == ProblemReference(id="7", question="How?")
 
 
 def test_a_foreign_column_called_key_loses_no_row(tmp_path: Path) -> None:

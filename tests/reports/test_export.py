@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gradeschool import load_dataset
-from gradeschool.formats.own_run import digest_of
 from gradeschool.formats.read import read_samples
+from gradeschool.formats.run_folder import digest_of
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.reports.export import inspect_scorer_name, storable
 from tests.support.command import Command

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.completion import Completion, Finish, Usage
-from gradeschool.formats.own_run import cut_by_server, manifest_of
+from gradeschool.formats.run_folder import cut_by_server, manifest_of
 from gradeschool.reports.measured import measured, truncation_advice
 from gradeschool.scoring.score import Forms
 from tests.support.command import Command

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from gradeschool.cli import runs as commands
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.errors import StoreError
-from gradeschool.formats.own_run import digest_of, from_fields, is_changed, open_store, to_line
+from gradeschool.formats.run_folder import digest_of, from_fields, is_changed, open_store, to_line
 from gradeschool.runs.folder import find_runs
 from tests.support.command import Command
 from tests.support.files import jsonl, stored_rows
@@ -215,8 +215,8 @@ def test_a_failed_sample_is_replaced_by_an_answer_never_the_reverse(tmp_path: Pa
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from gradeschool.formats.own_run import open_store\n"
-        "with open_store(Path(sys.argv[1])): pass"
+        "import sys; from pathlib import Path; from gradeschool.formats import run_folder\n"
+        "with run_folder.open_store(Path(sys.argv[1])): pass"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
     with open_store(tmp_path):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gradeschool.errors import StoreError
-from gradeschool.formats import own_run
+from gradeschool.formats import run_folder
 from tests.support.fault_server import (
     FaultServer,
     ReceivedRequest,
@@ -139,7 +139,7 @@ from pathlib import Path
 from gradeschool import atomic
 from gradeschool.runs import evaluate
 from gradeschool.runs.send import Dispatcher
-from gradeschool.formats.own_run import RunStore
+from gradeschool.formats.run_folder import RunStore
 TORN = {TORN!r}
 {STAGES[stage]}
 from gradeschool.cli import main
@@ -180,7 +180,7 @@ def test_two_signals_end_a_run(number: signal.Signals, problems: Path, tmp_path:
 
 
 def test_a_folder_removed_in_use_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_run, "SYNC_SECONDS", 0.02)
+    monkeypatch.setattr(run_folder, "SYNC_SECONDS", 0.02)
     folder = tmp_path / "run"
 
     def choose(request: ReceivedRequest) -> None:

@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from gradeschool.errors import GradeschoolError, UnknownNameError
 from gradeschool.formats.tables import read_rows
-from gradeschool.formats.values import UNNUMBERED, ReadOptions, Reference, Sample
+from gradeschool.formats.values import UNNUMBERED, ProblemReference, ReadOptions, Sample
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, get_scorer
 from gradeschool.scorer import Answer, Outcome, Scorer, ScorerFailure
@@ -159,7 +159,7 @@ MATCHER = Matcher(PROBLEMS, "numbers")
 
 
 def recorded(row: int, index: int, text: str, sample: int = UNNUMBERED, run: str = "r") -> Sample:
-    return Sample(row, run, text, Reference(str(index)), sample)
+    return Sample(row, run, text, ProblemReference(str(index)), sample)
 
 
 def collected(*rows: Sample) -> tuple[list[Run], list[str]]:

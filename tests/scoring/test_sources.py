@@ -17,7 +17,7 @@ from gradeschool import load_dataset
 from gradeschool.completion import Completion, Finish, Usage
 from gradeschool.datasets.load import Dataset
 from gradeschool.errors import DataError
-from gradeschool.formats.own_run import to_line
+from gradeschool.formats.run_folder import to_line
 from gradeschool.formats.values import ReadOptions
 from gradeschool.scoring import sources
 from gradeschool.scoring.at_k import read_candidates

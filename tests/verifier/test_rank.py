@@ -13,7 +13,7 @@ from rich.console import Console
 from scipy import stats
 
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import (
+from gradeschool.formats.run_folder import (
     SCORES_FILE,
     ScoreRow,
     append_scores,

@@ -10,7 +10,7 @@ import pytest
 from gradeschool.completion import Completion, Finish
 from gradeschool.datasets.load import NO_ERROR, LabelledSteps
 from gradeschool.errors import DataError, InputError
-from gradeschool.formats.own_run import to_line
+from gradeschool.formats.run_folder import to_line
 from gradeschool.verifier.data import SolutionTokens
 from gradeschool.verifier.step_bench import (
     Predictions,

@@ -38,7 +38,7 @@ from gradeschool.answers.quantities import (
     same_value,
     shifted,
 )
-from gradeschool.answers.regions import LONGEST_UNIT, Marks, Region, committed_region
+from gradeschool.answers.regions import LONGEST_UNIT, Marks, Region, answer_region
 from gradeschool.answers.search import DIGIT, NO_DIGITS
 from gradeschool.answers.statements import (
     PLAIN_TAIL,
@@ -196,7 +196,7 @@ def extract_final_answer(
     known ones (`regions.MARKS`). Thinking counts only if there is no reply,
     and then only after a marker. Never raises; linear in the length of the text.
     """
-    region = committed_region(text, question, tuple(marks))
+    region = answer_region(text, question, tuple(marks))
     if plain := _plain_ending(region, question):
         return plain
     statement = last_statement(region.text, region.start, region.end, question)

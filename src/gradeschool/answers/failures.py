@@ -73,7 +73,7 @@ def detect_answer_failure(
     a text that ends in the middle of a sentence before it states an answer counts as cut. question:
     helps to distinguish units. Deterministic, linear, never raises.
     """
-    reading, region = extract_final_answer(text, question), regions.committed_region(text, question)
+    reading, region = extract_final_answer(text, question), regions.answer_region(text, question)
     cause = cause_of_text(text, reading, region, gold, finish)
     return None if cause is None else cause.failure
 

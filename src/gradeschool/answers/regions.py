@@ -188,7 +188,7 @@ class Region(NamedTuple):
 
 
 @once_per_text  # for the extractor and for the form of a completion
-def committed_region(text: str, question: str = "", marks: Marks = ()) -> Region:
+def answer_region(text: str, question: str = "", marks: Marks = ()) -> Region:
     """Return the part of a completion that may state its answer to this question.
 
     Thinking is blanked out; the part ends at the first mark after which the model asks itself

@@ -20,8 +20,8 @@ from gradeschool.cli import print_json as print_json
 from gradeschool.cli import warn as warn
 from gradeschool.errors import InputError, UnknownNameError, close_names
 from gradeschool.formats.columns import parse_columns
-from gradeschool.formats.own_run import scorer_of
 from gradeschool.formats.read import show_columns
+from gradeschool.formats.run_folder import scorer_of
 from gradeschool.formats.values import ReadOptions
 from gradeschool.printable import count, quoted, say
 from gradeschool.protocols.registry import all_scorers

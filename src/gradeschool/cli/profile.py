@@ -17,7 +17,7 @@ from gradeschool.cli.eval import print_estimates, request_options, run_all
 from gradeschool.cli.options import COUNT, FOLDER, option, switch
 from gradeschool.datasets.load import is_here
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.own_run import manifest_of
+from gradeschool.formats.run_folder import manifest_of
 from gradeschool.formats.values import mapping
 from gradeschool.problem import Problem
 from gradeschool.reports.pages import axis_over, render, save_page

@@ -12,7 +12,7 @@ from gradeschool.atomic import check_output
 from gradeschool.cli import options as cli
 from gradeschool.cli.options import option
 from gradeschool.datasets.load import platinum_changes
-from gradeschool.formats.own_run import manifest_of
+from gradeschool.formats.run_folder import manifest_of
 from gradeschool.printable import count, quoted, say
 from gradeschool.protocols.registry import all_scorers, get_vote
 from gradeschool.reports import terminal

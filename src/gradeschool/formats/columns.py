@@ -23,7 +23,7 @@ from gradeschool.formats.values import (
     UNNUMBERED,
     WEAK_TEXTS,
     WORDS,
-    Reference,
+    ProblemReference,
     Sample,
     error_text,
     finish_reasons,
@@ -173,7 +173,7 @@ class Columns:
             if has_text and not error and isinstance(failure, str) and error_text(failure, False):
                 self.unheeded["" if len(self.unheeded) > MOST_KINDS else failure] += 1
         if self.in_order:
-            reference = Reference(gold=gold, order=self.rows[run])
+            reference = ProblemReference(gold=gold, order=self.rows[run])
             self.rows[run] += 1
             self.last_run = run
         if not texts:
@@ -187,7 +187,7 @@ class Columns:
             id = None if id is None else parse_id(id)
             *turns, question = (None,) if asked is None else question_texts(asked) or (None,)
             in_text = id is None and question is None and gold is None
-            reference = Reference(id, question, gold, None, in_text, tuple(turns))
+            reference = ProblemReference(id, question, gold, None, in_text, tuple(turns))
             if question and self.roles["response"].path[-1] == "generated_text":
                 texts = [text.removeprefix(question) for text in texts]  # of a pipeline
         if len(texts) > MOST_TEXTS:

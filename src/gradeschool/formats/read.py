@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import InputError
-from gradeschool.formats import foreign, own_run, tables
+from gradeschool.formats import foreign, run_folder, tables
 from gradeschool.formats.columns import PLAIN_ROWS, Columns, choose_columns, describe_columns
 from gradeschool.formats.values import (
     DEFAULTS,
@@ -34,10 +34,10 @@ LEAST_TEXTS = 64 * 2**20  # characters; a file may unpack to these, however smal
 LONGEST_TEXT = 2 * 2**20  # characters, more than any model writes; scorers take seconds for it
 ADDRESS = re.compile(r"[a-z][a-z0-9]+:/(?=\w)")  # s3:/bucket, as Path writes s3://bucket
 SAMPLE_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".xlsx", ".eval", ".parquet")
-INSPECT, LM_EVAL, OWN, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
+INSPECT, LM_EVAL, RUN_FOLDER, TABLE = "inspect log", "lm-eval samples", "run folder", "table"
 Fields = Mapping[str, Any]
 SIGNATURES = (
-    (OWN, own_run.is_stored_row, None),
+    (RUN_FOLDER, run_folder.is_stored_row, None),
     (LM_EVAL, foreign.is_lm_eval, None),
     *foreign.SIGNATURES,
 )
@@ -111,9 +111,9 @@ class SampleFile:
             if self.columns is not None:  # the row has a place in the order of its run
                 self.columns.rows[self.columns.last_run] += 1
             return [Sample(number, fault=fault)]
-        is_own, samples = self.kind == OWN, []
-        if is_own:
-            samples = [own_run.stored_sample(number, fields, self.default_run)]
+        is_stored, samples = self.kind == RUN_FOLDER, []
+        if is_stored:
+            samples = [run_folder.stored_sample(number, fields, self.default_run)]
         elif self.columns is not None:
             samples = self.columns.read(number, fields, self.default_run)
         else:
@@ -126,7 +126,7 @@ class SampleFile:
                     f"has a text of {len(text):,} characters; at most {LONGEST_TEXT:,} are scored"
                 )
                 samples[index] = Sample(number, sample.run, fault=fault)
-            elif text and not is_own and service_failure(text):
+            elif text and not is_stored and service_failure(text):
                 failure = f"{SERVICE_FAILURE}{clip(' '.join(text.split()))}"
                 samples[index] = sample._replace(text="", error=sample.error or failure)
         return samples
@@ -136,10 +136,10 @@ class SampleFile:
 
         Raises InputError for a small file that names a long text in very many rows.
         """
-        counting = None
-        if self.kind == OWN:  # a sample that failed and was asked again has several rows
+        valid = None
+        if self.kind == RUN_FOLDER:  # a sample that failed and was asked again has several rows
             with closing(self._rows()) as rows:
-                counting = own_run.counting_rows(rows)
+                valid = run_folder.valid_rows(rows)
         if self.columns is not None:
             self.columns.begin()
         batch: list[Sample] = []
@@ -147,7 +147,7 @@ class SampleFile:
         size = total = 0
         with closing(self._rows()) as rows:
             for row in rows:
-                if counting is None or row.number in counting:
+                if valid is None or row.number in valid:
                     for sample in self.read(row):
                         batch.append(sample)
                         size += len(sample.text)
@@ -212,8 +212,8 @@ def run_of_unnamed(runs: Iterable[str], default: str) -> str:
 
 def default_run_name(path: Path) -> str:
     """Return the run of rows that name no run: the name of their folder or file."""
-    is_run = path.name == own_run.COMPLETIONS_FILE or os.path.isdir(path)  # noqa: PTH112  (never raises)
-    folder = path.parent if path.name == own_run.COMPLETIONS_FILE else path
+    is_run = path.name == run_folder.COMPLETIONS_FILE or os.path.isdir(path)  # noqa: PTH112  (never raises)
+    folder = path.parent if path.name == run_folder.COMPLETIONS_FILE else path
     return folder.resolve().name if is_run else path.stem
 
 
@@ -230,10 +230,10 @@ def completions_of(path: Path) -> Path:
         raise InputError(f"{str(path)!r} does not exist; give the path of a file") from None
     except OSError as error:  # a name that is too long, a folder that may not be entered
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    file = path / own_run.COMPLETIONS_FILE
+    file = path / run_folder.COMPLETIONS_FILE
     if not path.is_dir() or file.is_file():
         return file if path.is_dir() else path
-    inside = sorted(str(found.parent) for found in path.glob(f"*/{own_run.COMPLETIONS_FILE}"))
+    inside = sorted(str(found.parent) for found in path.glob(f"*/{run_folder.COMPLETIONS_FILE}"))
     paths = [found for level in ("*", "*/*", "*/*/*") for found in sorted(path.glob(level))]
     files = [str(found) for found in paths if found.suffix in SAMPLE_SUFFIXES]
     if not files:  # splits that `datasets` saved, each in shards
@@ -243,4 +243,4 @@ def completions_of(path: Path) -> Path:
     hint = "give a run folder or a file"
     if named := inside or [each for each in files if "samples_" in each] or files:
         hint = f"give one of its {'folders' if inside else 'files'}: {', '.join(named[:5])}"
-    raise InputError(f"the folder {str(path)!r} has no {own_run.COMPLETIONS_FILE}; {hint}")
+    raise InputError(f"the folder {str(path)!r} has no {run_folder.COMPLETIONS_FILE}; {hint}")

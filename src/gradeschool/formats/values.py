@@ -70,7 +70,7 @@ FAILURE_NAMES = re.compile(
 UNKNOWN = "unknown"  # a value that an engine does not report
 
 
-class Reference(NamedTuple):
+class ProblemReference(NamedTuple):
     """How a row identifies its problem; what it does not say is None.
 
     id: of the problem, or its row in the dataset. question: may be a prompt that contains the
@@ -99,7 +99,7 @@ class Reference(NamedTuple):
         return None if match is None else int(match[1])
 
 
-NO_REFERENCE = Reference()
+NO_REFERENCE = ProblemReference()
 
 
 class Sample(NamedTuple):
@@ -116,7 +116,7 @@ class Sample(NamedTuple):
     row: int
     run: str = UNNAMED
     text: str = ""
-    reference: Reference = NO_REFERENCE
+    reference: ProblemReference = NO_REFERENCE
     sample: int = UNNUMBERED
     finish: Finish = Finish.UNKNOWN
     error: str = ""

@@ -22,7 +22,7 @@ from gradeschool.atomic import check_output, replacing, writing_output
 from gradeschool.datasets.load import DATASET_ALIASES, OWN_PROBLEMS, SOURCES, load_dataset
 from gradeschool.errors import InputError, TransientError, require_packages
 from gradeschool.formats.foreign import PROVIDER
-from gradeschool.formats.own_run import completions_file, planned_samples, slug
+from gradeschool.formats.run_folder import completions_file, planned_samples, slug
 from gradeschool.formats.values import Sample, mapping
 from gradeschool.masking import masked, register_secret
 from gradeschool.printable import count

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.atomic import replacing, writing_output
 from gradeschool.errors import require_packages
-from gradeschool.formats.own_run import slug
+from gradeschool.formats.run_folder import slug
 from gradeschool.printable import bounds, printable
 from gradeschool.reports.report import JudgedRun, scorer_groups
 from gradeschool.scorer import clip

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gradeschool.errors import require_packages
-from gradeschool.formats.own_run import manifest_of, results_of
+from gradeschool.formats.run_folder import manifest_of, results_of
 from gradeschool.masking import masked, masked_values, register_secret, shown_address
 from gradeschool.reports.measured import changed_settings
 

@@ -94,7 +94,7 @@ def dataset_title(name: str) -> str:
 def truncation_advice(manifest: Mapping[str, Any], forms: Forms, cut_at: int | None = None) -> str:
     """Return what to do about truncated completions, "" if there are only few.
 
-    cut_at: see `own_run.cut_by_server`.
+    cut_at: see `run_folder.cut_by_server`.
     """
     if not forms.n or forms.truncated / forms.n < MANY_TRUNCATED:
         return ""

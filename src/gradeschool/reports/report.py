@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from gradeschool.completion import Finish, Prompt, Usage
 from gradeschool.datasets.load import sha256_of
 from gradeschool.errors import InputError
-from gradeschool.formats import own_run
+from gradeschool.formats import run_folder
 from gradeschool.formats.read import completions_of
 from gradeschool.formats.values import ReadOptions, Sample, mapping
 from gradeschool.printable import count, markdown_text
@@ -93,7 +93,7 @@ class JudgedRun:
         values: Mapping[str, TokenValues],
         warn: Warn = lambda _: None,
     ) -> None:
-        self.run, self.name, self.results = run, run.name, own_run.results_of(run.path)
+        self.run, self.name, self.results = run, run.name, run_folder.results_of(run.path)
         self.headline = table.ScoredTable(run, scorers.scorers[:1])
         self.prompts: dict[str, Prompt] = {}
         self.completions: list[JudgedCompletion] = []
@@ -183,12 +183,12 @@ def token_values(source: Path, warn: Warn) -> dict[str, TokenValues]:
     tokens do not match are skipped.
     """
     found: dict[str, dict[str, TokenValues]] = {}  # by verifier, the last one written last
-    path = own_run.scores_path(source)
-    for key, verifier, score, _, _, values, tokens in own_run.read_scores(path):
+    path = run_folder.scores_path(source)
+    for key, verifier, score, _, _, values, tokens in run_folder.read_scores(path):
         if (
             isinstance(tokens, list) and isinstance(values, list)
             and 0 < len(tokens) == len(values) <= MOST_TOKENS
-            and all(map(own_run.is_finite, values))
+            and all(map(run_folder.is_finite, values))
             and all(isinstance(token, str) for token in tokens)
         ):  # fmt: skip
             rows = found[verifier] = found.pop(verifier, {})
@@ -252,7 +252,7 @@ def _run_values(judged: JudgedRun) -> dict[str, Any]:
     width = (log(points[-1].k) or 1.0) if points else 1.0
     named = {each.model for each in judged.run.samples} - {""}
     model = str(manifest.get("model") or (named.pop() if len(named) == 1 else ""))
-    others = own_run.other_models(model, mapping(judged.results.get("answered_by")))
+    others = run_folder.other_models(model, mapping(judged.results.get("answered_by")))
     checklist = _checklist(
         judged, f"{model}; the server says that it answered as {others}" if others else model
     )
@@ -268,7 +268,7 @@ def _run_values(judged: JudgedRun) -> dict[str, Any]:
         settings.append(("changed", "nothing: the protocol as published" if is_known else
                          "not known: this version has no such protocol"))  # fmt: skip
     flags = score.flags.get(result.scorer)
-    cut_at = own_run.cut_by_server(manifest, judged.run.samples)
+    cut_at = run_folder.cut_by_server(manifest, judged.run.samples)
     texts = [each.sample for each in judged.completions if not each.sample.error]
     tokens = [sample.usage.completion_tokens for sample in texts]
     has_tokens = bool(texts) and None not in tokens

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.table import Table
 
 from gradeschool.answers.regions import FORM_NAMES
-from gradeschool.formats.own_run import other_models
+from gradeschool.formats.run_folder import other_models
 from gradeschool.formats.values import mapping
 from gradeschool.printable import (
     accuracy_words,

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from gradeschool.atomic import write_file, write_json
 from gradeschool.datasets.load import LabelledSteps
-from gradeschool.formats.own_run import choose_scores, read_json
+from gradeschool.formats.run_folder import choose_scores, read_json
 from gradeschool.formats.values import ReadOptions
 from gradeschool.printable import bounds, decimals, gain, percent, printable
 from gradeschool.reports.pages import fill

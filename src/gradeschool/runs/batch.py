@@ -19,7 +19,7 @@ import aiohttp
 from gradeschool.atomic import PART_PREFIX, write_file, write_json
 from gradeschool.completion import Completion
 from gradeschool.errors import FatalModelError, ModelError, TransientError
-from gradeschool.formats.own_run import BATCH_FILES, RunStore, read_json
+from gradeschool.formats.run_folder import BATCH_FILES, RunStore, read_json
 from gradeschool.formats.tables import parse_line
 from gradeschool.formats.values import mapping
 from gradeschool.masking import masked_values

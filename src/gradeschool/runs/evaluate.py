@@ -20,7 +20,7 @@ from gradeschool.answers.regions import Marks, thinking_spans
 from gradeschool.atomic import write_json
 from gradeschool.completion import IN_THINKING, REMEDIES, Completion
 from gradeschool.errors import FatalModelError, StoreError
-from gradeschool.formats import own_run
+from gradeschool.formats import run_folder
 from gradeschool.formats.values import Sample
 from gradeschool.models.base import Model, Request
 from gradeschool.models.openai_api import SAMPLING
@@ -56,7 +56,7 @@ class Session:
     scorer.
     """
 
-    def __init__(self, prepared: PreparedJob, store: own_run.RunStore, show: Show) -> None:
+    def __init__(self, prepared: PreparedJob, store: run_folder.RunStore, show: Show) -> None:
         job, model = prepared.job, prepared.model
         self.prepared, self.store, self.note = prepared, store, partial(show, self)
         self.scorers = ScorerSet(prepared.plan.scorers)
@@ -103,8 +103,8 @@ class Session:
         With `until`, look at the interval after so many problems, and stop when it is narrow.
         """
         plan, job, model = self.prepared.plan, self.prepared.job, self.prepared.model
-        path, rows = self.prepared.folder / own_run.MANIFEST_FILE, self.store.completions
-        planned, asked = self.requests, (own_run.read_json(path) or {}).get("problems")
+        path, rows = self.prepared.folder / run_folder.MANIFEST_FILE, self.store.completions
+        planned, asked = self.requests, (run_folder.read_json(path) or {}).get("problems")
         looks = [len(plan.problems)] if job.until is None else look_sizes(len(plan.problems))
         begins_answer = plan.protocol.example_prompt().prefix is not None
         for size in looks:
@@ -153,7 +153,7 @@ class Evaluation:
     manifest, results: the fields of run.json and results.json. curve: maj@k and pass@k by the
     headline scorer, () for one sample per problem. answered: samples. cautions: messages about
     answers that were sampled with other settings than requested, or are empty. cut_at: see
-    `own_run.cut_by_server`. example: the first message of the most frequent cause of failed
+    `run_folder.cut_by_server`. example: the first message of the most frequent cause of failed
     samples. over_budget: the run stopped at `max_cost`. cost: dollars for all stored completions,
     None without a price.
     """
@@ -177,7 +177,7 @@ class Evaluation:
             for name in SAMPLING
             if (refused := deviations.get(f"{name} refused"))
         ]
-        if others := own_run.other_models(self.prepared.model.identity, results["answered_by"]):
+        if others := run_folder.other_models(self.prepared.model.identity, results["answered_by"]):
             self.cautions.append(
                 f"the server says that another model answered: {others}; check the model's name"
             )
@@ -186,7 +186,7 @@ class Evaluation:
         if self.prepared.job.thinking and texts and not any(shown):
             self.cautions.append(f"--thinking on was sent, and none of {len(texts)} answers shows "
                                  "thinking; the server may ignore it")  # fmt: skip
-        self.cut_at = own_run.cut_by_server(manifest, texts)
+        self.cut_at = run_folder.cut_by_server(manifest, texts)
         for cause, remedy in REMEDIES.items():
             if empty := deviations.get(cause):
                 if cause == IN_THINKING and self.cut_at is not None:
@@ -226,9 +226,9 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
             manifest["engine"] = facts
         if prepared.options:
             manifest["options"] = prepared.options
-        with own_run.open_store(folder) as store:
+        with run_folder.open_store(folder) as store:
             # Without --batch, the requests of an open batch would be sent and paid for twice.
-            if not job.batch and (files := sorted(folder.glob(own_run.BATCH_FILES))):
+            if not job.batch and (files := sorted(folder.glob(run_folder.BATCH_FILES))):
                 raise StoreError(
                     f"{str(folder)!r} has an open batch ({files[0].name}); collect it with "
                     "--batch, or delete these files to send its requests again"
@@ -262,7 +262,7 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
                 results["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
             if "until" in manifest:
                 results["until"] = manifest["until"]
-            write_json(folder / own_run.RESULTS_FILE, results)
+            write_json(folder / run_folder.RESULTS_FILE, results)
 
     return Evaluation(session, manifest, (score, curve, results), fatal)
 
@@ -352,7 +352,7 @@ def estimate_run(prepared: PreparedJob) -> dict[str, Any]:
             return model.identity
 
     requests = prepared.plan.requests(asyncio.run(identity(prepared.model)))
-    todo, pairs = split(requests, own_run.stored_completions(prepared.folder))
+    todo, pairs = split(requests, run_folder.stored_completions(prepared.folder))
     fields = {
         "model": prepared.model.identity,
         "protocol": prepared.plan.protocol.name,
@@ -457,7 +457,7 @@ async def ask_judge(model: Model, prepared: PreparedJob, answered: Answered) -> 
         asked = judge_requests(model.identity, answered, marks)
         stopped = {}
         name = re.sub(r"[^\w.-]+", "-", model.name)
-        with own_run.open_store(prepared.folder / f"judge-{name}") as store:
+        with run_folder.open_store(prepared.folder / f"judge-{name}") as store:
             rows = store.completions
 
             def record(request: Request, completion: Completion) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradeschool.completion import Completion
 from gradeschool.errors import InputError, MissingExtraError, StoreError
-from gradeschool.formats import own_run
+from gradeschool.formats import run_folder
 from gradeschool.formats.values import mapping
 from gradeschool.models.base import Request
 from gradeschool.printable import accuracy_words, bounds, count
@@ -36,7 +36,7 @@ def find_runs(folder: Path) -> Iterator[Path]:
         folders.sort()
         if len(path.relative_to(folder).parts) == 4:  # levels below the listed one
             folders.clear()
-        if own_run.MANIFEST_FILE in files:
+        if run_folder.MANIFEST_FILE in files:
             yield path
 
 
@@ -53,8 +53,8 @@ class RunSummary:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest, self.results, rows = _read(folder)
-        counted = own_run.counting_completions(row for row in rows if row is not None)
-        self.planned = own_run.planned_samples(self.manifest)
+        counted = run_folder.valid_completions(row for row in rows if row is not None)
+        self.planned = run_folder.planned_samples(self.manifest)
         self.failed = sum(bool(row.error) for row in counted.values())
         self.answered, self.damaged = len(counted) - self.failed, rows.count(None)
         n, scorers = map((self.results or {}).get, ("n", "scorers"))
@@ -77,12 +77,12 @@ class RunSummary:
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None, list[Completion | None]]:
     """Return run.json, results.json and the rows, None for a damaged one; raises InputError."""
-    manifest = own_run.read_json(folder / own_run.MANIFEST_FILE)
+    manifest = run_folder.read_json(folder / run_folder.MANIFEST_FILE)
     if manifest is None:
-        raise InputError(f"{str(folder)!r} is not a run folder: it has no {own_run.MANIFEST_FILE}")
+        raise InputError(f"{str(folder)!r} is not a run folder: it has no run.json")
     try:
-        rows = list(own_run.read_completions(folder / own_run.COMPLETIONS_FILE))
-        return manifest, own_run.read_json(folder / own_run.RESULTS_FILE), rows
+        rows = list(run_folder.read_completions(folder / run_folder.COMPLETIONS_FILE))
+        return manifest, run_folder.read_json(folder / run_folder.RESULTS_FILE), rows
     except OSError as error:
         raise StoreError(f"cannot read {str(folder)!r}: {error.strerror}") from error
 
@@ -111,9 +111,9 @@ def verify(folder: Path) -> list[tuple[bool, str]]:
         if not row.error:
             texts[row.key].add(row.text)
     if damaged := [number for number, row in enumerate(rows, start=1) if row is None]:
-        whole = len(texts) >= own_run.planned_samples(manifest) > 0
+        whole = len(texts) >= run_folder.planned_samples(manifest) > 0
         rest = "every sample is answered without it" if whole else "eval requests what is missing"
-        report(not whole, f"{own_run.damaged_words(damaged)}; {rest}")
+        report(not whole, f"{run_folder.damaged_words(damaged)}; {rest}")
     failed = len({row.key for row in completions} - texts.keys())
     report(False, f"{count(len(texts), 'sample')} answered, {failed} failed")
     if different := [key[:12] for key, each in texts.items() if len(each) > 1]:
@@ -155,7 +155,7 @@ def _check_results(
     """Compare results.json with the scores of the stored completions; return a finding."""
     if results is None:
         return False, f"no results.json yet; {REWRITE}"
-    rows = own_run.counting_completions(completions)
+    rows = run_folder.valid_completions(completions)
     counted, n = results.get("n"), sum(request.key in rows for request in requests)
     if isinstance(counted, int) and counted < n:
         return False, f"rows were added since results.json was written; {REWRITE}"

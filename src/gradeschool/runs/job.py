@@ -26,7 +26,7 @@ from gradeschool.answers.regions import parse_marks
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import TABLES, Dataset, load_dataset, split_columns
 from gradeschool.errors import DataError, InputError, StoreError
-from gradeschool.formats.own_run import MANIFEST_FILE, read_json
+from gradeschool.formats.run_folder import MANIFEST_FILE, read_json
 from gradeschool.formats.values import mapping
 from gradeschool.models.base import Model, Request
 from gradeschool.models.choose import CHAT_ONLY, choose_model

@@ -20,7 +20,7 @@ from gradeschool.answers.regions import is_truncated
 from gradeschool.completion import IN_THINKING, Finish, cut_at, empty_cause
 from gradeschool.datasets.load import DATASET_ALIASES
 from gradeschool.errors import InputError
-from gradeschool.formats import foreign, own_run
+from gradeschool.formats import foreign, run_folder
 from gradeschool.formats.tables import read_rows, read_whole
 from gradeschool.formats.values import UNKNOWN, Sample, mapping
 from gradeschool.printable import count
@@ -159,7 +159,7 @@ def explain_gap(
     for (cause_of_empty, remedy), n in reasons.most_common(1):
         words, mends = f"{n} have {cause_of_empty}", remedy
     longer = "evaluate again with a larger --max-tokens"
-    if (tokens := own_run.cut_by_server(run.manifest, run.samples)) is not None:
+    if (tokens := run_folder.cut_by_server(run.manifest, run.samples)) is not None:
         longer = (f"the server's own limit cut them, the longest after {count(tokens, 'token')}: "
                   "raise it there and evaluate again")  # fmt: skip
         if words.endswith(IN_THINKING):
@@ -194,7 +194,7 @@ def explain_gap(
     # What run.json says that can cost points; only a second run measures how many.
     manifest, published = run.manifest, known_protocol(run.manifest)
     answered_by = Counter(each.model for each in judged if each.stored is not None and each.model)
-    answering = own_run.other_models(str(manifest.get("model")), answered_by)
+    answering = run_folder.other_models(str(manifest.get("model")), answered_by)
     dataset, usual = mapping(manifest.get("dataset")).get("name"), published and published.dataset
     heat = mapping(manifest.get("decoding")).get("temperature")
     precision = str(mapping(manifest.get("engine")).get("precision") or "")
@@ -230,8 +230,8 @@ def read_settings(run: Run) -> foreign.RecordedSettings:
     """Return what the file or folder of a run records of its settings and requests."""
     path = run.path
     is_file = path.is_file()
-    is_stored = (path / own_run.COMPLETIONS_FILE).exists()
-    if is_stored or (run.manifest and path.name == own_run.COMPLETIONS_FILE):
+    is_stored = (path / run_folder.COMPLETIONS_FILE).exists()
+    if is_stored or (run.manifest and path.name == run_folder.COMPLETIONS_FILE):
         record = _own_settings(run)
     elif is_file and (path.suffix == ".eval" or foreign.is_inspect(read_whole(path))):
         record = foreign.inspect_settings(path)
@@ -303,7 +303,7 @@ def _own_settings(run: Run) -> foreign.RecordedSettings:
         "dataset": dataset.get("name"),
         "dataset SHA-256": dataset.get("sha256"),
     }
-    return foreign.RecordedSettings(values, requests, own_run.scorer_of(manifest) or "")
+    return foreign.RecordedSettings(values, requests, run_folder.scorer_of(manifest) or "")
 
 
 class _Pair(NamedTuple):

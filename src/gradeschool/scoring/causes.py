@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gradeschool.answers.extractor import ExtractedAnswer, extract_final_answer
 from gradeschool.answers.failures import Cause, Failure, cause_of_text, is_right, relation_to_gold
 from gradeschool.answers.quantities import same_answer
-from gradeschool.answers.regions import Marks, Region, committed_region
+from gradeschool.answers.regions import Marks, Region, answer_region
 from gradeschool.completion import empty_cause
 from gradeschool.datasets.load import OWN_PROBLEMS, LabelChanges, label_changes, load_dataset
 from gradeschool.formats.values import Sample
@@ -69,7 +69,7 @@ def read_text(
     the other gold. marks: pairs of marks of thinking besides the usual ones.
     """
     reading = extract_final_answer(text, problem.question, marks)
-    region = committed_region(text, problem.question, tuple(marks))
+    region = answer_region(text, problem.question, tuple(marks))
     cause = cause_of_text(text, reading, region, problem.gold, finish)
     other = changes.get(problem.id)
     if cause and reading and other and same_answer(reading.value, other.gold):

@@ -15,7 +15,7 @@ from itertools import compress
 from pathlib import Path
 
 from gradeschool.answers.numbers import normalize
-from gradeschool.answers.regions import committed_region
+from gradeschool.answers.regions import answer_region
 from gradeschool.datasets.load import OWN_PROBLEMS, SOURCES, is_here, load_dataset
 from gradeschool.errors import InputError
 from gradeschool.formats.columns import BARE, NEARLY_ALL, WEAK_GOLDS, Columns
@@ -457,7 +457,7 @@ class Checks:
         counts["away"] += not is_about
         self.lost.add(row, ABOUT_LOSS if is_about else 0.0, {} if is_about else {0: 1.0})
         if is_wordy and share < STRANGE and known is not None:
-            region = committed_region(sample.text, problem.question)  # base models ask on
+            region = answer_region(sample.text, problem.question)  # base models ask on
             said = matching.distinct_words(sample.text[region.start : region.end])
             if len(said) >= WORDY:
                 counts["strangers"] += weight

@@ -21,7 +21,7 @@ from gradeschool.answers.numbers import normalize, parse_decimal
 from gradeschool.answers.search import last_match_in_words
 from gradeschool.datasets.load import OWN_PROBLEMS
 from gradeschool.errors import InputError
-from gradeschool.formats.values import PARTS_OF_ID, Reference, Sample, read_number
+from gradeschool.formats.values import PARTS_OF_ID, ProblemReference, Sample, read_number
 from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 
@@ -78,7 +78,7 @@ class Matcher:
         self.places = {each.id: int(each.meta.get("row", n)) for n, each in enumerate(problems)}
         self.ids = {problem.id: problem for problem in problems}
         self.rows = {self.places[problem.id]: problem for problem in problems}
-        self._matched: dict[Reference, Problem | str] = {}
+        self._matched: dict[ProblemReference, Problem | str] = {}
 
     def match(self, sample: Sample) -> Sample:
         """Return a sample with its problem, or with the fault for which it has none.
@@ -119,7 +119,7 @@ class Matcher:
             sample = sample._replace(text=sample.text[start:].lstrip(" ?.!\n"))
         return Sample(*sample[:-1], found)  # `_replace` takes three times as long
 
-    def find(self, reference: Reference) -> Problem:
+    def find(self, reference: ProblemReference) -> Problem:
         """Return the problem that a row refers to; raises InputError if there is none."""
         id, question, gold = reference.id, reference.question, reference.gold
         problem: Problem | None
@@ -167,7 +167,7 @@ class Matcher:
         own = own_problem(problem.id, problem.question, gold)
         return Problem(problem.id, problem.question, own.gold, own.solution, own.meta)
 
-    def _asked(self, question: str, reference: Reference) -> Problem | None:
+    def _asked(self, question: str, reference: ProblemReference) -> Problem | None:
         """Return the problem that a question, a prompt or the turns of a chat ask."""
         gold = reference.gold
         named = self.by_name(reference.id) if self.by_id and reference.id else None
@@ -195,7 +195,7 @@ class Matcher:
         """Return the problem of an id: its own id, or the number of its row."""
         if self.base == 0 and (problem := self.ids.get(id)) is not None:
             return problem
-        number = Reference(id).number
+        number = ProblemReference(id).number
         if number is None:
             return None
         for part in PARTS_OF_ID.split(id.lower()):

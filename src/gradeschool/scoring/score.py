@@ -20,7 +20,7 @@ from itertools import compress, islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradeschool.answers.regions import FORM_NAMES, Marks, committed_region, is_truncated
+from gradeschool.answers.regions import FORM_NAMES, Marks, answer_region, is_truncated
 from gradeschool.atomic import replacing, writing_output
 from gradeschool.datasets.load import LabelChanges, label_changes, several_golds
 from gradeschool.errors import GradeschoolError, InputError, require_packages
@@ -106,7 +106,7 @@ def score_batch(
 
 def form_of(text: str, finish: str, problem: Problem, marks: Marks) -> TextForm:
     """Return the form of a text: which of `FORM_NAMES` it has."""
-    region = committed_region(text, problem.question, tuple(marks))
+    region = answer_region(text, problem.question, tuple(marks))
     return not text.strip(), is_truncated(text, finish), region.ran_on, region.thinking
 
 

@@ -20,9 +20,9 @@ from typing import Any
 
 from gradeschool.datasets.load import OWN_PROBLEMS, SOURCES, Dataset, is_here, load_dataset
 from gradeschool.errors import DataError, InputError
-from gradeschool.formats import own_run
+from gradeschool.formats import run_folder
 from gradeschool.formats.read import (
-    OWN,
+    RUN_FOLDER,
     SampleFile,
     completions_of,
     default_run_name,
@@ -76,7 +76,7 @@ class Source:
         self.dataset = dataset
         self.matcher = Matcher(dataset.problems, dataset.name)
         self.checks = AlikeTexts(self.name)
-        recorded = mapping(own_run.manifest_of(self.parts[0]).get("dataset"))
+        recorded = mapping(run_folder.manifest_of(self.parts[0]).get("dataset"))
         digest = recorded.get("sha256")
         is_same = digest in (None, dataset.sha256) or dataset.name in SOURCES
         if not is_same and recorded.get("name") == dataset.name:
@@ -88,7 +88,7 @@ class Source:
                     "present golds"
                 )
             self.warn(f"{said}; its present golds are used, not those of the run")
-        if file.kind == OWN:
+        if file.kind == RUN_FOLDER:
             return
         has_questions = has_golds = False
         for sample in file.head:
@@ -98,7 +98,7 @@ class Source:
         by_id = (
             options.dataset is not None
             or base is not None
-            or "dataset" in own_run.manifest_of(file.path)
+            or "dataset" in run_folder.manifest_of(file.path)
         )
         if base is None and not has_questions and not options.in_order:
             base = find_id_base(file.head, self.matcher)
@@ -168,7 +168,7 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
         parts = named_files(path)
         run = default_run_name(Path(path).parent if _is_pattern(path) else Path(path))
         file = SampleFile(parts[0], run, own)
-        dataset = own.dataset or own_run.dataset_of(parts[0]) or DEFAULT_DATASET
+        dataset = own.dataset or run_folder.dataset_of(parts[0]) or DEFAULT_DATASET
         if not (own.dataset or is_here(dataset)):
             usable = [each.reference for each in file.head if not each.fault]
             if usable and all(reference.gold is not None for reference in usable):
@@ -222,7 +222,7 @@ def once_each(specs: Iterable[str]) -> list[str]:
     named: dict[tuple[str, str], str] = {}
     for spec in specs:
         file, run = split_run(spec)
-        named.setdefault((os.path.realpath(own_run.completions_file(Path(file))), run), spec)
+        named.setdefault((os.path.realpath(run_folder.completions_file(Path(file))), run), spec)
     return list(named.values())
 
 
@@ -240,7 +240,7 @@ def named_files(name: str) -> tuple[Path, ...]:
         if parts := tuple(sorted(Path(file) for file in glob.glob(name))):  # noqa: PTH207
             return parts
         raise InputError(f"no file matches the pattern {name!r}; correct it")
-    if not os.path.isdir(path) or (path / own_run.COMPLETIONS_FILE).is_file():  # noqa: PTH112
+    if not os.path.isdir(path) or (path / run_folder.COMPLETIONS_FILE).is_file():  # noqa: PTH112
         return (path,)
     for folder, pattern in product((path, path / "test", path / "data"), PARTS):
         if parts := tuple(sorted(folder.glob(pattern))):
@@ -502,8 +502,8 @@ def load_runs(path: str | Path, options: ReadOptions, warn: Warn) -> list[Run]:
     file = Path(source.path)
     notes += note_missing(file, sum(len(run.samples) - run.faults for run in runs), warn)
     for run in runs:
-        run.notes, run.path, run.manifest = tuple(notes), file, own_run.manifest_of(file)
-    if own_run.completions_file(source.parts[0]).name == own_run.COMPLETIONS_FILE:
+        run.notes, run.path, run.manifest = tuple(notes), file, run_folder.manifest_of(file)
+    if run_folder.completions_file(source.parts[0]).name == run_folder.COMPLETIONS_FILE:
         # Samples are stored as they arrive. Those without a problem come last.
         places = {problem.id: place for place, problem in enumerate(source.dataset.problems)}
         last = len(places)
@@ -561,9 +561,9 @@ def note_missing(path: Path, stored: int, warn: Warn) -> tuple[str, ...]:
 
     stored: the number of its samples, failed ones included.
     """
-    planned = own_run.planned_samples(own_run.manifest_of(path))
+    planned = run_folder.planned_samples(run_folder.manifest_of(path))
     missing = planned - stored
-    if missing <= 0 or own_run.completions_file(path).name != own_run.COMPLETIONS_FILE:
+    if missing <= 0 or run_folder.completions_file(path).name != run_folder.COMPLETIONS_FILE:
         return ()
     verb, them = ("is", "it") if missing == 1 else ("are", "them")
     note = (

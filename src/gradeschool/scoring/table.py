@@ -16,7 +16,7 @@ from gradeschool.answers.golds import read_solution
 from gradeschool.answers.regions import Marks
 from gradeschool.completion import completion_text
 from gradeschool.errors import InputError, UnknownNameError
-from gradeschool.formats.own_run import scorer_of
+from gradeschool.formats.run_folder import scorer_of
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import all_scorers, available, get_usable_scorer
 from gradeschool.scorer import (

@@ -19,7 +19,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import ScoreRow, choose_scores, scores_path
+from gradeschool.formats.run_folder import ScoreRow, choose_scores, scores_path
 from gradeschool.formats.values import ReadOptions, mapping
 from gradeschool.printable import gain
 from gradeschool.scoring import statistics

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.atomic import LOCK_FILE, locked_file, write_json
 from gradeschool.errors import GradeschoolError, InputError, UnknownNameError
-from gradeschool.formats.own_run import read_json
+from gradeschool.formats.run_folder import read_json
 from gradeschool.verifier.rank import BEST, COVERAGE, MAJORITY, STRATEGIES
 from gradeschool.worker import python_command, python_environment, stop_flag
 

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 from gradeschool.completion import Decoding, Message, Prompt
 from gradeschool.errors import InputError, ModelError
-from gradeschool.formats.own_run import ScoreRow, append_scores, read_json, read_scores, scores_path
+from gradeschool.formats import run_folder
+from gradeschool.formats.run_folder import read_json, scores_path
 from gradeschool.formats.values import mapping
 from gradeschool.models import local
 from gradeschool.models.choose import ask_model, choose_model, find_server
@@ -512,7 +513,7 @@ def add_scores(
         raise InputError(f"{reader.name} scores steps, not tokens; leave --tokens out")
     scored = {
         row.key
-        for row in read_scores(target)
+        for row in run_folder.read_scores(target)
         if row.verifier == rater.name
         and (row.values is not None or not tokens)
         and (generator is None or row.generator == generator.name)
@@ -539,7 +540,7 @@ def add_scores(
                     f"the verifier {rater.name!r} gives a completion the score {score!r}; train "
                     "it again with a smaller learning rate"
                 )
-            row = ScoreRow(key, rater.name, score)
+            row = run_folder.ScoreRow(key, rater.name, score)
             if generator is not None:
                 mean = sum(logprobs[pair]) / len(logprobs[pair])
                 row = row._replace(logprob=mean, generator=generator.name)
@@ -547,6 +548,6 @@ def add_scores(
                 texts = [str(reader.tokenizer.decode([token])) for token in ids]
                 row = row._replace(values=[round(value, 6) for value in values], tokens=texts)
             rows.append(row)
-        append_scores(target, rows)
+        run_folder.append_scores(target, rows)
         tell(sampled.total - len(waiting) + start + len(chunk), sampled.total)
     return target

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import NO_ERROR, SOURCES, LabelledSteps, labelled_steps, locate
 from gradeschool.errors import InputError
-from gradeschool.formats.own_run import manifest_of, stored_completions
+from gradeschool.formats.run_folder import manifest_of, stored_completions
 from gradeschool.formats.tables import read_rows
 from gradeschool.formats.values import mapping
 from gradeschool.printable import count

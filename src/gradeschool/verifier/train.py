@@ -24,7 +24,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 from gradeschool.atomic import LOCK_FILE, append_lines, locked_file, write_json
 from gradeschool.datasets.load import load_dataset, sha256_of
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.own_run import dataset_of, read_json
+from gradeschool.formats.run_folder import dataset_of, read_json
 from gradeschool.formats.values import DEFAULTS, ReadOptions
 from gradeschool.models import local
 from gradeschool.problem import MARKER

@@ -2,10 +2,10 @@
 
 verifier-scores.jsonl has the scores of the completions, by verifier.
 
-A row of completions.jsonl is one completion, or the error in its place, with a digest of its text,
-so that later changes are detected. A sample that failed and was requested again has several rows;
-the first one without an error counts. The digest uses no secret: it does not protect against
-deliberate forgery.
+A row of completions.jsonl is one completion, or the error in its place. Its digest is that of its
+key, text and error, and detects later changes of these; it uses no secret, so it does not protect
+against deliberate forgery. A sample that failed and was requested again has several rows; the first
+one without an error counts.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from gradeschool import atomic
 from gradeschool.completion import Completion, Finish, Usage, finish_of
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.tables import Row, parse_line
-from gradeschool.formats.values import Reference, Sample, mapping
+from gradeschool.formats.values import ProblemReference, Sample, mapping
 from gradeschool.masking import masked
 from gradeschool.printable import count
 
@@ -161,7 +161,7 @@ def digest_of(key: object, text: object, error: object) -> str:
 
 
 def is_changed(fields: Mapping[str, Any]) -> bool:
-    """Return whether the text of a row was changed after it was stored."""
+    """Return whether the key, text or error of a row was changed after it was stored."""
     digest = digest_of(fields.get("key"), fields.get("completion"), fields.get("error"))
     return fields.get("digest") != digest
 
@@ -204,7 +204,7 @@ def stored_sample(number: int, fields: Mapping[str, Any], default_run: str) -> S
         number,
         completion.run or completion.model or default_run,
         completion.text,
-        Reference(completion.problem_id, question if isinstance(question, str) else None),
+        ProblemReference(completion.problem_id, question if isinstance(question, str) else None),
         completion.sample,
         completion.finish,
         completion.error,
@@ -242,10 +242,10 @@ def damaged_words(rows: Sequence[int]) -> str:
     return f"{count(len(rows), 'row is', 'rows are')} damaged ({named})"
 
 
-def counting_completions(
+def valid_completions(
     rows: Iterable[Completion], counted: dict[str, Completion] | None = None
 ) -> dict[str, Completion]:
-    """Return the row that counts for each key: the first without an error, else the last.
+    """Return the valid row of each key, which counts: the first without an error, else the last.
 
     counted: is extended and returned; by default a new dictionary.
     """
@@ -258,16 +258,16 @@ def counting_completions(
 
 
 def stored_completions(folder: Path) -> dict[str, Completion]:
-    """Return the completion that counts for each key of a run folder; damaged rows are left out."""
+    """Return the valid completion of each key of a run folder; damaged rows are left out."""
     rows = read_completions(folder / COMPLETIONS_FILE)
-    return counting_completions(completion for completion in rows if completion is not None)
+    return valid_completions(completion for completion in rows if completion is not None)
 
 
 class RunStore:
     """The completions.jsonl of a run folder, as `open_store` yields it.
 
-    `completions`: those stored that count, by key (see `counting_completions`); `append` adds to
-    them. `damaged`: what is wrong with the file, "" if nothing is.
+    `completions`: the valid ones by key (see `valid_completions`); `append` adds to them.
+    `damaged`: what is wrong with the file, "" if nothing is.
     """
 
     def __init__(self, folder: Path, file: int) -> None:
@@ -283,7 +283,7 @@ class RunStore:
             rest = memoryview(to_line(completion, question))
             while rest:
                 rest = rest[os.write(self._file, rest) :]
-        counting_completions([completion], self.completions)
+        valid_completions([completion], self.completions)
         if monotonic() - self._synced > SYNC_SECONDS:
             self.sync()
 
@@ -317,7 +317,7 @@ def open_store(folder: Path) -> Iterator[RunStore]:
                 if row is None:
                     damaged.append(number)
                 else:
-                    counting_completions([row], store.completions)
+                    valid_completions([row], store.completions)
             if damaged and not store.completions and not (folder / MANIFEST_FILE).exists():
                 raise StoreError(
                     f"{str(store.path)!r} is not part of a run; give another folder with -o"
@@ -367,11 +367,11 @@ def is_stored_row(fields: Mapping[str, Any]) -> bool:
     )
 
 
-def counting_rows(rows: Iterable[Row]) -> set[int]:
-    """Return the numbers of the rows that `counting_completions` takes; a changed row has an error.
+def valid_rows(rows: Iterable[Row]) -> set[int]:
+    """Return the numbers of the rows that `valid_completions` takes; a changed row has an error.
 
-    All rows of other formats count; beside rows of a run, what cannot be read is a torn row and is
-    left out.
+    All rows of other formats are valid; beside rows of a run, what cannot be read is a torn row and
+    is left out.
     """
     counted: dict[str, tuple[int, bool]] = {}  # the number by key, and whether it has an error
     others: set[int] = set()
@@ -382,8 +382,8 @@ def counting_rows(rows: Iterable[Row]) -> set[int]:
         elif counted.get(row.fields["key"], (0, True))[1]:
             failed = bool(row.fields.get("error")) or is_changed(row.fields)
             counted[row.fields["key"]] = row.number, failed
-    counting = others.union(number for number, _ in counted.values())
-    return counting if counted else counting | torn
+    valid = others.union(number for number, _ in counted.values())
+    return valid if counted else valid | torn
 
 
 # verifier-scores.jsonl
