@@ -96,7 +96,7 @@ def file(tmp_path: Path) -> Path:
 
 def matched(spec: str) -> RecordedModel:
     model = RecordedModel(spec)
-    model.match(PROBLEMS, "mine")
+    model.set_problems(PROBLEMS, "mine")
     return model
 
 

@@ -170,7 +170,7 @@ def test_a_server_in_lasting_trouble_is_no_bad_input() -> None:
     ],
 )  # fmt: skip
 def test_a_key_that_goes_out_unencrypted_is_known(address: str, key: str, shows: bool) -> None:
-    assert Endpoint(address, "m", key).shows_its_key is shows
+    assert Endpoint(address, "m", key).sends_key_unencrypted is shows
 
 
 ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]*)>>")

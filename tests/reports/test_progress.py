@@ -21,7 +21,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def session(total: int, stored: int, **more: Any) -> Any:
     """The counts of a run at its beginning."""
-    sending = SimpleNamespace(sent=3, waiting=2, retries=0, limiter=SimpleNamespace(limit=16))
+    limiter = SimpleNamespace(limit=16)
+    sending = SimpleNamespace(in_flight=3, waiting=2, retries=0, limiter=limiter)
     usual = {"failed": 0, "ended": 0, "judged": 0, "correct": 0, "tokens": 0, "budget": None}
     store = SimpleNamespace(damaged="")
     fields = {**usual, "dispatcher": sending, "store": store, **more}
@@ -73,7 +74,7 @@ def test_a_terminal_gets_a_bar_and_three_lines(clock: list[float]) -> None:
     console = Console(file=out, force_terminal=True, width=100, color_system=None)
     with EvaluationDisplay(console=console) as display:
         run = session(10, 2)
-        run.dispatcher.sent, run.dispatcher.waiting, run.dispatcher.limiter.limit = 4, 0, 8
+        run.dispatcher.in_flight, run.dispatcher.waiting, run.dispatcher.limiter.limit = 4, 0, 8
         display.show(run, "")
         for _ in range(4):
             clock[0] += 1

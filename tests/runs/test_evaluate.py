@@ -17,7 +17,7 @@ from gradeschool.datasets.load import Dataset, load_dataset
 from gradeschool.errors import DataError, InputError
 from gradeschool.models.doctor import QUESTION
 from gradeschool.protocols.registry import get_protocol
-from gradeschool.runs.evaluate import is_narrow, look_at, look_sizes, outcome_of_reply
+from gradeschool.runs.evaluate import interim_check, interim_sizes, is_narrow, outcome_of_reply
 from gradeschool.runs.job import Job, prepare, request_key
 from gradeschool.scorer import Outcome
 from gradeschool.scoring.table import CORRECT, WRONG
@@ -93,17 +93,18 @@ def test_ctrl_c_stores_what_is_in_flight(llama_url: str, tmp_path: Path) -> None
 
 
 def test_stopping_early_keeps_the_level_of_the_interval() -> None:
-    draw, covered, runs, looks = random.Random(5), 0, 400, look_sizes(800)
+    draw, covered, runs, sizes = random.Random(5), 0, 400, interim_sizes(800)
     for _ in range(runs):
         outcomes: list[int] = []
-        for size in looks:
+        for size in sizes:
             outcomes += [
                 CORRECT if draw.random() < 0.7 else WRONG for _ in range(size - len(outcomes))
             ]
-            look = look_at(14, looks, size, ((str(at), each) for at, each in enumerate(outcomes)))
-            if is_narrow(look):
+            counted = ((str(at), each) for at, each in enumerate(outcomes))
+            check = interim_check(14, sizes, size, counted)
+            if is_narrow(check):
                 break
-        low, high = look["interval"]
+        low, high = check["interval"]
         covered += low <= 0.7 <= high
     assert covered >= 0.95 * runs
 

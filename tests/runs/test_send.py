@@ -125,11 +125,11 @@ def test_one_storm_halves_it_once_and_the_next_once_more(clock: list[float]) -> 
     limiter = ConcurrencyLimiter(64)
     clock[0] = 5.0
     for _ in range(64):
-        limiter.overloaded(sent=4.0)
+        limiter.overloaded(sent_at=4.0)
     assert limiter.limit == 32
     clock[0] = 6.0
     for _ in range(32):
-        limiter.overloaded(sent=5.5)
+        limiter.overloaded(sent_at=5.5)
     assert limiter.limit == 16
 
 

@@ -233,7 +233,7 @@ def run_job(prepared: PreparedJob, quiet: bool, loggers: Sequence[str] = ()) -> 
     """Run a job with a progress display, then log it; exits with 130 at a second Ctrl-C."""
     if text := several_golds(prepared.plan.problems):
         cli.warn(text)
-    if getattr(prepared.model, "shows_its_key", False):
+    if prepared.model.sends_key_unencrypted:
         cli.warn(f"the API key goes to {prepared.model.identity} unencrypted; use https://")
     with EvaluationDisplay(quiet) as display:
         try:
@@ -293,7 +293,7 @@ def report_end(evaluation: Evaluation, run: str = "") -> int:
 
 
 def _remarks(run: Evaluation) -> list[str]:
-    """Return the remarks on a run: cut texts, the judge, the looks of --until."""
+    """Return the remarks on a run: cut texts, the judge, the interim checks of --until."""
     forms = run.score.forms
     values = {"advice": truncation_advice(run.manifest, forms, run.cut_at) if forms else "",
               "judge": run.results.get("judge"), "until": run.results.get("until")}  # fmt: skip

@@ -13,7 +13,7 @@ from gradeschool.errors import InputError, TransientError
 from gradeschool.printable import count, say
 from gradeschool.reports.export import ExportedRun, check_push, export_run, push
 from gradeschool.reports.pages import save_page
-from gradeschool.reports.report import heatmap_page, judge_runs, write_report
+from gradeschool.reports.report import heatmap_page, read_scored_runs, write_report
 from gradeschool.scoring.sources import choose_run
 from gradeschool.scoring.table import choose_scorers
 
@@ -58,7 +58,7 @@ def report_command(
     check_output(heatmap, ".html", force=force)
     check_output(output, ".html", ".md", force=force)
     files, names = cli.files_and_scorers(runs, scorers, thinking_marks)
-    judged, chosen = judge_runs(files, cli.read_options(), names, cli.warn)
+    judged, chosen = read_scored_runs(files, cli.read_options(), names, cli.warn)
     written: dict[str, Any] = {}
     lines = []
     if output is not None:

@@ -49,7 +49,7 @@ class Model:
     model name, address); it is part of every key, and never contains a secret. connections: the
     number of requests that it takes at a time, None to adapt the number to the server. remark: what
     `facts` found to show before the first request. speaks_openai: whether it is a server with
-    OpenAI's requests, batches for instance.
+    OpenAI's requests, batches for instance. sends_key_unencrypted: to a server that is not local.
     """
 
     name: str
@@ -57,11 +57,12 @@ class Model:
     connections: int | None = None
     remark = ""
     speaks_openai = False
+    sends_key_unencrypted = False
 
     def check_chat(self, protocol: str) -> None:
         """Raise InputError if the protocol is a chat, and the model cannot have any."""
 
-    def match(self, problems: tuple[Problem, ...], dataset: str) -> None:
+    def set_problems(self, problems: tuple[Problem, ...], dataset: str) -> None:
         """Take the problems of a dataset that will be asked about."""
 
     async def __aenter__(self) -> Self:

@@ -231,7 +231,7 @@ class RecordedModel(Model):
         self._recorded = [recorded for recorded in usable if recorded.run == run]
         self._answers: dict[str, dict[int, Sample]] = defaultdict(dict)
 
-    def match(self, problems: tuple[Problem, ...], dataset: str) -> None:
+    def set_problems(self, problems: tuple[Problem, ...], dataset: str) -> None:
         """Find the problems of the completions among those of a dataset."""
         matcher = Matcher(problems, dataset)
         for recorded in self._recorded:

@@ -121,7 +121,7 @@ class Endpoint(Model):
         self.base, self.model, self.seconds = base.rstrip("/"), model, seconds
         self.key, self.options, self.calculator = key, options, calculator
         is_open = parts.scheme == "http" and parts.hostname not in LOCAL_HOSTS
-        self.shows_its_key = bool(key) and is_open  # to whoever listens on the way
+        self.sends_key_unencrypted = bool(key) and is_open
         self._headers = dict(options.get("headers", ()))
         for secret in filter(None, (key, *self._headers.values())):
             register_key(secret)
@@ -212,11 +212,10 @@ class Endpoint(Model):
         """Return the reply to a request; raises ModelError.
 
         With the calculator (completion prompts only), the reply has the usage of all its HTTP
-        requests: each has the stop string ">>", the text after the "=" of the open annotation is
-        replaced by the calculator's result, and the next request continues from there. The stop
-        string is not "=": every other "=" is outside an annotation ("5 * 3 = <<5*3=15>>15"), and no
-        field that all servers send distinguishes a stop at "=" from the end of the text; an open
-        annotation is certain.
+        requests. Each has the stop string ">>". Then the text behind the "=" of the open
+        annotation is replaced by the calculator's result, and the next request continues there. A
+        stop at "=" would not do: half of them are outside annotations ("5 * 3 = <<5*3=15>>15"), and
+        servers do not tell such a stop from the end of the text. At ">>", an open "<<" tells it.
         """
         if not self.calculator:
             return await self._request(request)

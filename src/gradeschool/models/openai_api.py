@@ -38,10 +38,10 @@ REFUSAL = re.compile(
     r"|not (?:permitted|allowed)|extra|forbidden",
     re.IGNORECASE,
 )
-# A value that is out of range is the user's mistake. These fields are left out all the same:
-# neutral values change nothing, and a text without stop strings is cut at them here.
+# A value that is out of range is the user's mistake: the request fails. Only these fields are left
+# out even then: neutral values change nothing, and `reply_in` cuts a text at the stop strings.
 INVALID = re.compile("invalid|must be", re.IGNORECASE)
-SAFE = (*NEUTRAL, "stop")
+SAFE_TO_LEAVE_OUT = (*NEUTRAL, "stop")
 # Settings without which other answers are drawn.
 SAMPLING = ("temperature", "top_p", "seed")
 # What an error says. Some servers repeat the request beside it, with all its fields.
@@ -74,16 +74,17 @@ LASTING = ("content filter", "tool call")
 
 
 def refused_fields(raw: bytes, body: Mapping[str, Any]) -> frozenset[str]:
-    """Return the fields of a body without which a 400 or 422 may not be repeated.
+    """Return the fields to leave out when a request that got a 400 or 422 is sent again.
 
-    These are the fields that it refuses by name, or `max_tokens` if it asks for the new name.
+    Those are the ones that the error names, or `max_tokens` if it asks for the new name. Without
+    any, the request fails.
     """
     text = raw.decode("utf-8", "replace")
     with suppress(ValueError, RecursionError):  # else the body is the text
         text = " ".join(_error_words(json.loads(text))) or text
     if LENGTH in body and "messages" in body and WANTS_NEW_LENGTH.search(text):
         return frozenset({LENGTH})
-    may_leave_out = (*SAFE, *SAMPLING) if REFUSAL.search(text) else SAFE
+    may_leave_out = SAFE_TO_LEAVE_OUT + (SAMPLING if REFUSAL.search(text) else ())
     if not REFUSAL.search(text) and not INVALID.search(text):
         return frozenset()
     # Errors may name a field in camel case: "presencePenalty".

@@ -124,8 +124,8 @@ class EvaluationDisplay(ProgressDisplay):
         if sending.retries:
             waiting = f" ({sending.waiting} waiting)" if sending.waiting else ""
             trouble.append(f"{count(sending.retries, 'retry', 'retries')}{waiting}")
-        if sending.sent:
-            trouble.append(f"{sending.sent} of {sending.limiter.limit} in flight")
+        if sending.in_flight:
+            trouble.append(f"{sending.in_flight} of {sending.limiter.limit} in flight")
         accuracy = ""
         if run.judged:
             interval = bounds(wilson(run.correct, run.judged), 1, ", ")

@@ -1,10 +1,10 @@
 """The report of runs: every completion under every scorer, as a page and as Markdown.
 
-`judge_runs` reads runs and scores them. `report_page` fills `templates/report.html` with what that
-gives. The page's explorer reads blocks of JSON, gzip in base64 (so that no text can end a <script>
-element): `data` (the problems, and columns of facts of all completions in the order of problem,
-run, sample), `texts-N` (texts and extracted answers of CHUNK completions), and `prompts-N` (the
-prompts of PROMPT_CHUNK problems for each run: null, a text or [role, content] pairs).
+`read_scored_runs` reads runs and scores them. `report_page` fills `templates/report.html` with what
+that gives. The page's explorer reads blocks of JSON, gzip in base64 (so that no text can end a
+<script> element): `data` (the problems, and columns of facts of all completions in the order of
+problem, run, sample), `texts-N` (texts and extracted answers of CHUNK completions), and `prompts-N`
+(the prompts of PROMPT_CHUNK problems for each run: null, a text or [role, content] pairs).
 """
 
 import base64
@@ -133,7 +133,7 @@ class JudgedRun:
         return "; ".join(words + [f"{more} more files"] * (more > 0))
 
 
-def judge_runs(
+def read_scored_runs(
     specs: Sequence[str], options: ReadOptions, names: Sequence[str], warn: Warn
 ) -> tuple[list[JudgedRun], table.ScorerSet]:
     """Read the runs of FILE or FILE#RUN arguments and score them; the headline scorer is first.

@@ -20,7 +20,7 @@ from gradeschool.formats.values import ReadOptions, mapping
 from gradeschool.printable import bounds
 from gradeschool.reports.measured import changed_settings
 from gradeschool.reports.pages import render
-from gradeschool.reports.report import judge_runs, report_page
+from gradeschool.reports.report import read_scored_runs, report_page
 from gradeschool.runs.folder import RunSummary, find_runs
 from gradeschool.scoring.score import score_run
 from gradeschool.scoring.sources import choose_runs
@@ -95,7 +95,7 @@ class RunViewer:
         for name in chosen:
             self._require_inside(runs[name])
         specs = [str(runs[name]) for name in chosen]
-        judged, scorers = judge_runs(specs, ReadOptions(), (), lambda message: None)
+        judged, scorers = read_scored_runs(specs, ReadOptions(), (), lambda message: None)
         return report_page(judged, scorers.scorers, live=True)
 
 

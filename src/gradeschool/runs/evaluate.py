@@ -28,7 +28,7 @@ from gradeschool.printable import count
 from gradeschool.problem import Problem
 from gradeschool.protocols.registry import get_protocol
 from gradeschool.runs.job import PreparedJob, make_manifest, request_key
-from gradeschool.runs.send import Answered, Budget, Dispatcher, estimate, split
+from gradeschool.runs.send import Answered, Budget, Dispatcher, estimate, split_by_answered
 from gradeschool.scorer import Outcome
 from gradeschool.scoring.at_k import AtK, ballots_by_problem
 from gradeschool.scoring.at_k import curve as curve_of
@@ -39,7 +39,7 @@ from gradeschool.scoring.statistics import clustered_wilson
 from gradeschool.scoring.table import CORRECT, ERROR, ScoredTable, ScorerSet, tally_by_problem
 from gradeschool.worker import SIGNALS
 
-FIRST_LOOK = 100  # problems
+FIRST_CHECK = 100  # problems until the first interim check
 # Warn of problems whose samples are the same text from this number and this share on.
 LEAST_SAME, SAME = 5, 0.9
 # The last line that the prompt asks for; of a longer reply, the last of them.
@@ -49,11 +49,10 @@ VERDICT = re.compile(r"^\W{0,4}ANSWER:\W{0,4}(NONE|[-+]?[\d.,/:]*\d)", re.MULTIL
 class Session:
     """A run while it goes on: stores, scores and counts each result, and shows the counts.
 
-    requests: of the run; with `until`, of the checks of the interval so far (`look_sizes`). known:
-    the outcomes of this session's answers by key. note: shows a message, or the counts for "", as
-    at the beginning and after each result. stored: samples of earlier sessions. ended, failed,
-    tokens: samples of this session and their completion tokens. judged, correct: by the headline
-    scorer.
+    requests: of the run; with `until`, those up to the current interim check. known: the outcomes
+    of this session's answers by key. note: shows a message, or the counts for "", as at the
+    beginning and after each result. stored: samples of earlier sessions. ended, failed, tokens:
+    samples of this session and their completion tokens. judged, correct: by the headline scorer.
     """
 
     def __init__(self, prepared: PreparedJob, store: run_folder.RunStore, show: Show) -> None:
@@ -63,7 +62,7 @@ class Session:
         self.requests = prepared.plan.requests(model.identity)
         self.known: dict[str, bytes] = {}
         self.total = len(self.requests)
-        self.stored = len(split(self.requests, store.completions)[1])
+        self.stored = len(split_by_answered(self.requests, store.completions)[1])
         self.ended = self.failed = self.tokens = self.judged = self.correct = 0
         self.budget: Budget | None = None
         if prepared.price is not None:
@@ -94,35 +93,35 @@ class Session:
             self._task.cancel()
             return
         self.dispatcher.stop()
-        waiting = f"waiting for {self.dispatcher.sent} in flight"
+        waiting = f"waiting for {self.dispatcher.in_flight} in flight"
         self.note(f"stopping: {waiting}; press Ctrl-C again to stop now")
 
     async def send(self, manifest: dict[str, Any]) -> None:
         """Write run.json and send what is not answered; raises FatalModelError.
 
-        With `until`, look at the interval after so many problems, and stop when it is narrow.
+        With `until`, stop at the first interim check that finds the interval narrow.
         """
         plan, job, model = self.prepared.plan, self.prepared.job, self.prepared.model
         path, rows = self.prepared.folder / run_folder.MANIFEST_FILE, self.store.completions
         planned, asked = self.requests, (run_folder.read_json(path) or {}).get("problems")
-        looks = [len(plan.problems)] if job.until is None else look_sizes(len(plan.problems))
-        begins_answer = plan.protocol.example_prompt().prefix is not None
-        for size in looks:
+        sizes = [len(plan.problems)] if job.until is None else interim_sizes(len(plan.problems))
+        must_check_prefix = plan.protocol.example_prompt().prefix is not None
+        for size in sizes:
             if isinstance(asked, int) and size < asked:
                 continue
             if job.until is not None:
                 ids = [problem.id for problem in plan.problems[:size]]
                 manifest |= {"problems": size, "problem_ids": ids}
             write_json(path, manifest)
-            if begins_answer and not job.batch and self.stored < len(planned):
+            if must_check_prefix and not job.batch and self.stored < len(planned):
                 from gradeschool.models.doctor import check_server
 
-                begins_answer = False
+                must_check_prefix = False
                 if server := await check_server(model, plan.protocol):
                     manifest["server"] = server
                     write_json(path, manifest)
             self.requests = planned[: size * plan.samples]
-            todo, _ = split(self.requests, rows)
+            todo, _ = split_by_answered(self.requests, rows)
             if job.batch:
                 from gradeschool.models.endpoint import Endpoint
                 from gradeschool.runs.batch import BatchRun
@@ -135,13 +134,13 @@ class Session:
             else:
                 await self.dispatcher.send_all(todo)
             if job.until is None or self.dispatcher.stopping.is_set():
-                self.requests = planned  # stopped between two looks: the rest is missing
+                self.requests = planned  # stopped between two checks: the rest is missing
                 return
-            _, answered = split(self.requests, rows)
+            _, answered = split_by_answered(self.requests, rows)
             pairs = [(row.text, request.problem) for request, row in answered]
             outcomes = [(problem.id, each[0]) for (_, problem), each
                         in zip(pairs, self.scorers.judge_all(pairs), strict=True)]  # fmt: skip
-            manifest["until"] = look_at(job.until, looks, size, outcomes)
+            manifest["until"] = interim_check(job.until, sizes, size, outcomes)
             write_json(path, manifest)
             if is_narrow(manifest["until"]):
                 return
@@ -168,7 +167,7 @@ class Evaluation:
         self.prepared, self.manifest, self.fatal = session.prepared, manifest, fatal
         self.score, self.curve, self.results = summary
         rows, budget, results = session.store.completions, session.budget, self.results
-        todo, pairs = split(session.requests, rows)
+        todo, pairs = split_by_answered(session.requests, rows)
         texts, deviations = [row for _, row in pairs], results["deviations"]
         self.answered = len(texts)
         self.cautions = [
@@ -214,8 +213,8 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
     show: see `Session`. Samples whose last attempt failed are requested again. SIGINT or SIGTERM
     stops after the requests in flight, a second signal immediately (CancelledError, which
     `asyncio.run` turns into KeyboardInterrupt for SIGINT); both leave a resumable folder. The run
-    ends before anything is sent if the protocol begins the answer and the server does not continue
-    it. Raises StoreError, InputError.
+    ends before any problem is sent if the protocol begins the answer and the server does not
+    continue it. Raises StoreError, InputError.
     """
     job, plan, model, folder = prepared.job, prepared.plan, prepared.model, prepared.folder
     started = monotonic()
@@ -256,7 +255,7 @@ async def evaluate(prepared: PreparedJob, show: Show = lambda session, note: Non
             budget, stopping = session.budget, session.dispatcher.stopping.is_set()
             if prepared.judge is not None and fatal is None and not stopping:
                 results["judge"] = await ask_judge(
-                    prepared.judge, prepared, split(requests, rows)[1]
+                    prepared.judge, prepared, split_by_answered(requests, rows)[1]
                 )
             if budget is not None:
                 results["cost"] = {"dollars": round(budget.cost, 6), "price": list(budget.price)}
@@ -352,7 +351,7 @@ def estimate_run(prepared: PreparedJob) -> dict[str, Any]:
             return model.identity
 
     requests = prepared.plan.requests(asyncio.run(identity(prepared.model)))
-    todo, pairs = split(requests, run_folder.stored_completions(prepared.folder))
+    todo, pairs = split_by_answered(requests, run_folder.stored_completions(prepared.folder))
     fields = {
         "model": prepared.model.identity,
         "protocol": prepared.plan.protocol.name,
@@ -378,37 +377,38 @@ def estimate_run(prepared: PreparedJob) -> dict[str, Any]:
 # --until
 
 
-def look_sizes(problems: int) -> list[int]:
-    """Return the numbers of problems after which a run may stop: FIRST_LOOK, doubled, and all."""
-    doubled = takewhile(lambda size: size < problems, (FIRST_LOOK * 2**n for n in range(32)))
+def interim_sizes(problems: int) -> list[int]:
+    """Return the numbers of problems at the interim checks: FIRST_CHECK, doubled, and all."""
+    doubled = takewhile(lambda size: size < problems, (FIRST_CHECK * 2**n for n in range(32)))
     return [*doubled, problems]
 
 
-def look_at(
-    points: float, looks: Sequence[int], size: int, outcomes: Iterable[tuple[str, int]]
+def interim_check(
+    points: float, sizes: Sequence[int], size: int, outcomes: Iterable[tuple[str, int]]
 ) -> dict[str, Any]:
-    """Return the interval after `size` problems, as JSON values.
+    """Return the interval at the interim check after `size` problems, as JSON values.
 
-    points: the width to stop at. outcomes: (problem id, outcome of the headline scorer). Each look
-    takes an equal share of the 5 % of error, so that all intervals hold together with 95 %
-    (Bonferroni; the simplest spending of alpha, Lan and DeMets 1983, Biometrika 70:659).
+    points: the width to stop at. sizes: of all checks. outcomes: (problem id, outcome of the
+    headline scorer). Each check takes an equal share of the 5 % of error, so that all intervals
+    hold together with 95 % (Bonferroni; the simplest spending of alpha, Lan and DeMets 1983,
+    Biometrika 70:659).
     """
-    z = NormalDist().inv_cdf(1 - 0.025 / len(looks))
+    z = NormalDist().inv_cdf(1 - 0.025 / len(sizes))
     tallies = [(tally.correct, tally.judged) for tally in tally_by_problem(outcomes).values()]
     return {
         "points": points,
-        "looks": list(looks),
+        "looks": list(sizes),
         "problems": size,
         "interval": list(clustered_wilson(tallies, z)),
-        "level": round(1 - 0.05 / len(looks), 6),
+        "level": round(1 - 0.05 / len(sizes), 6),
         "method": "Wilson, Bonferroni over the looks",
     }
 
 
-def is_narrow(look: Mapping[str, Any]) -> bool:
-    """Return whether the interval of a look is narrow enough to stop."""
-    low, high = look["interval"]
-    return bool((high - low) * 100 < look["points"])
+def is_narrow(check: Mapping[str, Any]) -> bool:
+    """Return whether the interval of an interim check is narrow enough to stop."""
+    low, high = check["interval"]
+    return bool((high - low) * 100 < check["points"])
 
 
 # --judge: a model reads the completions that no rule reads. It says which answer a text gives, and
@@ -465,10 +465,10 @@ async def ask_judge(model: Model, prepared: PreparedJob, answered: Answered) -> 
 
             try:
                 most = prepared.job.connections or model.connections
-                await Dispatcher(model, record, most).send_all(split(asked, rows)[0])
+                await Dispatcher(model, record, most).send_all(split_by_answered(asked, rows)[0])
             except FatalModelError as error:
                 stopped = {"stopped": str(error)}
-        failed, given = split(asked, rows)
+        failed, given = split_by_answered(asked, rows)
         outcomes = Counter(outcome_of_reply(row.text, each.problem) for each, row in given)
         outcomes[Outcome.ERROR] += len(failed)
         return {

@@ -68,7 +68,7 @@ class Job:
     instead of the protocol's; shots is a number or a file. thinking_marks: "OPEN,CLOSE". scorers:
     in place of the protocol's, the headline first; names or functions. random: a sample of this
     size instead, the same for the same dataset. problems: ids, or a file with one a line. until:
-    percentage points; stop when the interval is narrower, see `runs.evaluate.look_at`.
+    percentage points; stop when the interval is narrower, see `runs.evaluate.interim_check`.
     columns: of the dataset, "question=COLUMN,gold=COLUMN". temperature, top_p, max_tokens, stop,
     seed: None selects the protocol's. calculator: None turns it on for `tiny` only. connections:
     maximum number of requests in flight, None to adapt it. timeout: seconds per request. price:
@@ -298,7 +298,7 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
         words = f"the examples of {protocol.name} are from {protocol.shots!r}: {error}"
         raise DataError(f"{words}; or give --shots 0, or --shots FILE") from error
     problems = select_problems(dataset, job)
-    answering.match(problems, dataset.name)
+    answering.set_problems(problems, dataset.name)
     plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, tuple(scorers))
     if "headers" in options:
         options["headers"] = sorted(options["headers"])

@@ -89,9 +89,9 @@ class ConcurrencyLimiter:
         else:
             self._growing = False
 
-    def overloaded(self, sent: float) -> None:
-        """Count a request, sent at this time, that overloaded the server."""
-        if sent > self._halved:
+    def overloaded(self, sent_at: float) -> None:
+        """Count a request, sent at this time (time.monotonic), that overloaded the server."""
+        if sent_at > self._halved:
             self.limit = max(1, self.limit // 2)
             self._halved = self._since = time.monotonic()
             self._answers, self._growing = 0, False
@@ -139,7 +139,7 @@ def estimated_tokens(prompt: Prompt) -> int:
     return sum(len(text) // CHARACTERS_A_TOKEN + TOKENS_A_MESSAGE for text in texts)
 
 
-def split(
+def split_by_answered(
     requests: Sequence[Request], rows: Mapping[str, Completion]
 ) -> tuple[list[Request], Answered]:
     """Return the requests without an answer among the rows, and the others with their row."""
@@ -232,7 +232,7 @@ class Dispatcher:
     record: called once for each request, with its completion or its error. connections: the highest
     number in flight, None to adapt it. budget: asked before each request. A request that it cannot
     afford waits until another one ends; if none is in flight, the run stops. `stop()` lets requests
-    in flight end. sent: requests in flight; waiting: those that wait for a retry; retries: all so
+    in flight end. in_flight: their number. waiting: of those that wait for a retry. retries: all so
     far.
     """
 
@@ -247,7 +247,7 @@ class Dispatcher:
         self.limiter = ConcurrencyLimiter(connections)
         self.stopping = asyncio.Event()
         self.fatal: FatalModelError | None = None
-        self.sent = self.waiting = self.retries = 0
+        self.in_flight = self.waiting = self.retries = 0
         self._retries_left = self._unfinished = 0
         self._ended = asyncio.Event()  # a request, or the run
         self._reached = False  # whether the server answered at all
@@ -290,33 +290,33 @@ class Dispatcher:
         tries, is_done = 0, False
         while not is_done and not self.stopping.is_set():
             tries += 1
-            self.sent += 1
-            begun = time.monotonic()
+            self.in_flight += 1
+            sent_at = time.monotonic()
             try:
                 reply = await self.model.complete(request)
             except ModelError as error:
-                self.sent -= 1
-                is_done = not await self._retry(error, tries, begun)
+                self.in_flight -= 1
+                is_done = not await self._retry(error, tries, sent_at)
                 if is_done:
                     self._fail(request, error)
                 continue
-            self.sent -= 1
+            self.in_flight -= 1
             is_done = self._reached = True
             self._failing.clear()
             self.limiter.succeeded()
-            seconds = time.monotonic() - begun
+            seconds = time.monotonic() - sent_at
             self.record(request, completion_of(request, reply, self.model.name, seconds))
         self._unfinished -= 1
         self._ended.set()
 
-    async def _retry(self, error: ModelError, tries: int, begun: float) -> bool:
+    async def _retry(self, error: ModelError, tries: int, sent_at: float) -> bool:
         """Wait and return True if a request that failed is to be sent again."""
         if not isinstance(error, TransientError):
             return False
         # Other errors than these (a 500, a timeout) may come from one request that never works.
         is_overload = error.cause in OVERLOADED or error.retry_after is not None
         if is_overload or (tries == 1 and error.cause not in NO_SIGN_OF_LOAD):
-            self.limiter.overloaded(begun)
+            self.limiter.overloaded(sent_at)
         self._reached |= error.cause != UNREACHED
         if tries >= (TRIES_OF.get(error.cause, TRIES) if self._reached else UNREACHED_TRIES):
             return False
@@ -365,7 +365,7 @@ def wait_before(tries: int, retry_after: float | None) -> float:
 
 
 def completion_of(
-    request: Request, result: Reply | ModelError, run: str, seconds: float | None = None
+    request: Request, result: Reply | ModelError, model_name: str, seconds: float | None = None
 ) -> Completion:
     """Return the completion of a request: its reply, or an error with the tokens that it cost.
 
@@ -374,9 +374,9 @@ def completion_of(
     sample = request.key, request.problem.id, request.sample
     if isinstance(result, ModelError):
         error = f"{result.cause}: {result}"
-        return Completion(*sample, "", usage=result.usage, run=run, error=error)
+        return Completion(*sample, "", usage=result.usage, run=model_name, error=error)
     return Completion(
-        *sample, result.text, result.finish, result.usage, result.model, result.reasoning, run=run,
-        deviations=result.deviations, requests=result.requests,
+        *sample, result.text, result.finish, result.usage, result.model, result.reasoning,
+        run=model_name, deviations=result.deviations, requests=result.requests,
         latency=None if seconds is None else round(seconds, 3),
     )  # fmt: skip
