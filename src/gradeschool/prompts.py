@@ -10,7 +10,7 @@ from typing import Any, Literal
 from gradeschool.completion import Message, Prompt
 from gradeschool.problem import MARKER, Problem
 
-# Returns the rows of the examples of each problem: (problems, examples, how many) -> rows.
+# Returns the rows of each problem's examples in their source: (problems, source, how many) -> rows.
 Draw = Callable[[Sequence[Problem], Sequence[Problem], int], Iterator[Sequence[int]]]
 FIELD = re.compile(r"\{([a-z ]+)\}")
 QUESTION = "{question}"
@@ -20,9 +20,9 @@ CHAT_SYSTEM = (
 )
 
 
-def rationale(shot: Problem) -> str:
-    """Return the reasoning of an example, without its last line "#### N"."""
-    return shot.solution.rpartition("\n####")[0]
+def rationale(problem: Problem) -> str:
+    """Return the reasoning of a solution, without its last line "#### N"."""
+    return problem.solution.rpartition("\n####")[0]
 
 
 def problem_fields(problem: Problem) -> dict[str, str]:
@@ -71,27 +71,27 @@ class Template:
     examples: tuple[Problem, ...] = ()
     fields: Callable[[Problem], Mapping[str, str]] = problem_fields
 
-    def __call__(self, problems: Sequence[Problem], shots: Sequence[Problem]) -> Iterator[Prompt]:
-        """Yield the prompt of each problem; shots: the examples to choose from."""
-        shots = self.examples or shots
+    def __call__(self, problems: Sequence[Problem], source: Sequence[Problem]) -> Iterator[Prompt]:
+        """Yield the prompt of each problem; source: the examples to choose from."""
+        source = self.examples or source
         asked = (self._fill(self.question, problem) for problem in problems)
         if not self.answer:
             yield from (self._prompt((), question) for question in asked)
         elif callable(self.rows):
-            drawn = self.rows(problems, shots, self.count or 0)
+            drawn = self.rows(problems, source, self.count or 0)
             for question, rows in zip(asked, drawn, strict=True):
-                yield self._prompt([self._example(shots[row]) for row in rows], question)
+                yield self._prompt([self._example(source[row]) for row in rows], question)
         else:
-            rows = range(len(shots)) if self.rows is None else self.rows
-            examples = [self._example(shots[row]) for row in rows[: self.count]]
+            rows = range(len(source)) if self.rows is None else self.rows
+            examples = [self._example(source[row]) for row in rows[: self.count]]
             yield from (self._prompt(examples, question) for question in asked)
 
     def _fill(self, template: str, problem: Problem) -> str:
         fields = self.fields(problem)
         return FIELD.sub(lambda field: fields.get(field[1], field[0]), template)
 
-    def _example(self, shot: Problem) -> tuple[str, str]:
-        return self._fill(self.shot or self.question, shot), self._fill(self.answer, shot)
+    def _example(self, example: Problem) -> tuple[str, str]:
+        return self._fill(self.shot or self.question, example), self._fill(self.answer, example)
 
     def _prompt(self, examples: Sequence[tuple[str, str]], question: str) -> Prompt:
         turns, blocks = list[Message](), list[str]()
@@ -122,15 +122,15 @@ def draw_rows(seed: int, *, shuffled: bool = False, others: bool = False) -> Dra
     """
 
     def draw(
-        problems: Sequence[Problem], shots: Sequence[Problem], count: int
+        problems: Sequence[Problem], source: Sequence[Problem], count: int
     ) -> Iterator[list[int]]:
         stream = random.Random(seed)  # noqa: S311  (reproduces a published draw)
         order = list(range(len(problems)))
         if shuffled:
             stream.shuffle(order)
-        drawn = {place: stream.sample(range(len(shots)), count + others) for place in order}
+        drawn = {place: stream.sample(range(len(source)), count + others) for place in order}
         for place, problem in enumerate(problems):
-            kept = (row for row in drawn[place] if not others or shots[row].id != problem.id)
+            kept = (row for row in drawn[place] if not others or source[row].id != problem.id)
             yield list(kept)[:count]
 
     return draw

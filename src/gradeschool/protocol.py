@@ -27,9 +27,9 @@ LONGEST = 40  # characters of a text in a protocol's name
 class Protocol:
     """A named protocol; frozen: an upstream change is a new name.
 
-    render: (problems in evaluation order, shots) -> one prompt for each problem, in order. The
-    order matters where a harness draws shots from one random stream.
-    shots: the dataset that few-shot examples come from ("gsm8k:train", "wei2022"), "" for none.
+    render: (problems in evaluation order, examples to choose from) -> one prompt for each problem,
+    in order. The order matters where a harness draws examples from one random stream.
+    shots: the dataset of these examples, "gsm8k:train" or "wei2022" for instance, "" for none.
     scorers: the scorers behind the published number; the first gives the headline.
     votes: rules that combine the samples of a problem (`gradeschool.scorer`). source: repository,
     commit and files. dataset: the dataset of the published number. samples: completions of each
@@ -100,13 +100,13 @@ class Protocol:
         return replace(protocol, name=name, base=self.name, changes=made, original=self)
 
     def example_prompt(self) -> Prompt:
-        """Return the prompt of a made-up problem, with made-up shots."""
+        """Return the prompt of a made-up problem, with made-up examples."""
         return next(_probe_prompts(self))
 
     def digest(self) -> str:
         """Return 12 hex digits that change when any part of the protocol changes.
 
-        Hashes the decoding, the scorers and the prompts of two probe problems with probe shots.
+        Hashes the decoding, the scorers and the prompts of two probe problems with probe examples.
         """
         prompts = list(map(asdict, _probe_prompts(self)))
         facts: list[Any] = [self.name, prompts, asdict(self.decoding), self.scorers, self.shots]
@@ -116,8 +116,8 @@ class Protocol:
 
 
 def _probe_prompts(protocol: Protocol) -> Iterator[Prompt]:
-    shots = probe_problems(LARGEST_SHOT_SOURCE) if protocol.shots else ()
-    return protocol.render(probe_problems(2), shots)
+    examples = probe_problems(LARGEST_SHOT_SOURCE) if protocol.shots else ()
+    return protocol.render(probe_problems(2), examples)
 
 
 @cache

@@ -252,8 +252,8 @@ def _describe(name: str, dataset: str, usual: str = "") -> dict[str, Any]:
         cli.warn(f"no prompt is shown: {', '.join(absent)} is not on this machine; "
              f"run `gradeschool data fetch {' '.join(absent)}`")  # fmt: skip
         return describe_protocol(protocol)
-    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    return describe_protocol(protocol, load_dataset(named).problems, shots, named)
+    examples = load_dataset(protocol.shots).problems if protocol.shots else ()
+    return describe_protocol(protocol, load_dataset(named).problems, examples, named)
 
 
 @protocols_command.command("diff")
@@ -313,8 +313,8 @@ def prompts_command(name: str, dataset: str, limit: int | None) -> None:
     """Print every prompt of a protocol as a JSON line, in order."""
     protocol = registry.get_protocol(name)
     problems = load_dataset(dataset or protocol.dataset).problems[:limit]
-    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    for problem, prompt in zip(problems, protocol.render(problems, shots), strict=True):
+    examples = load_dataset(protocol.shots).problems if protocol.shots else ()
+    for problem, prompt in zip(problems, protocol.render(problems, examples), strict=True):
         say(json.dumps({"id": problem.id, **prompt_json(prompt)}))
 
 
@@ -396,7 +396,7 @@ def describe_vote(vote: Vote) -> dict[str, Any]:
 def describe_protocol(
     protocol: Protocol,
     problems: Sequence[Problem] = (),
-    shots: Sequence[Problem] = (),
+    examples: Sequence[Problem] = (),
     dataset: str = "",
 ) -> dict[str, Any]:
     """Return all about a protocol: its prompts, decoding, scorers and sources.
@@ -416,14 +416,14 @@ def describe_protocol(
         place = "system" if SHOTS in (template.system or "") else place
         chosen: Sequence[int] = range(protocol.shot_count)
         if callable(template.rows):  # without the source, drawn from one as large as GSM8K's
-            known = shots or probe_problems(LARGEST_SHOT_SOURCE)
+            known = examples or probe_problems(LARGEST_SHOT_SOURCE)
             drawn = template.rows(problems or probe_problems(1), known, template.count or 0)
             chosen = next(drawn)
         elif template.rows is not None:
             chosen = template.rows[: template.count]
         rows = list(chosen)
     if problems:
-        prompt = next(protocol.render(problems, shots))
+        prompt = next(protocol.render(problems, examples))
         content = prompt_bytes(prompt)
         example = {
             "dataset": dataset,

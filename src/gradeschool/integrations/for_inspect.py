@@ -134,8 +134,8 @@ def _task(name: str, dataset: str, scorers: str | Sequence[str]) -> Task:
     if not protocol.is_chat:
         chat = [protocol.name for protocol in registry.all_protocols().values() if protocol.is_chat]
         raise InputError(f"{name!r} is not a chat protocol; give one of {', '.join(chat)}")
-    shots = load_dataset(protocol.shots).problems if protocol.shots else ()
-    prompts = list(protocol.render(problems, shots))
+    examples = load_dataset(protocol.shots).problems if protocol.shots else ()
+    prompts = list(protocol.render(problems, examples))
     samples = []
     for problem, prompt in zip(problems, prompts, strict=True):
         turns: list[ChatMessage] = [

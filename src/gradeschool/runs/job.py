@@ -64,33 +64,34 @@ class Job:
     """The settings of an evaluation; the fields are the options of `gradeschool eval`.
 
     protocol: a name, a file of one's own, or an object. protocol, dataset: "" selects the model's
-    usual protocol, and the protocol's dataset. limit: the first problems only. system, shots:
-    instead of the protocol's; shots is a number or a file. thinking_marks: "OPEN,CLOSE". scorers:
-    in place of the protocol's, the headline first; names or functions. random: a sample of this
-    size instead, the same for the same dataset. problems: ids, or a file with one a line. until:
-    percentage points; stop when the interval is narrower, see `runs.evaluate.interim_check`.
-    columns: of the dataset, "question=COLUMN,gold=COLUMN". temperature, top_p, max_tokens, stop,
-    seed: None selects the protocol's. calculator: None turns it on for `tiny` only. connections:
-    maximum number of requests in flight, None to adapt it. timeout: seconds per request. price:
-    dollars per million tokens, "2.50/10". max_cost: dollars at which to stop. thinking,
-    reasoning_effort: of a model that thinks, None for its own. extra_body: fields of each request,
-    as a JSON object. headers: of each request, "NAME=VALUE"; secret. engine_args: of an engine on
-    this machine, "NAME=VALUE". judge: a model that reads what no rule reads, see
-    `runs.evaluate.ask_judge`. output: the run folder, None for `default_folder`.
+    usual protocol, and the protocol's dataset. limit: use only the first problems, so many. random:
+    in their place a sample of this size, the same for the same dataset. problems: in their place
+    these ids, or a file with one a line. until: percentage points; stop when the interval is
+    narrower, see `runs.evaluate.interim_check`. columns: of the dataset,
+    "question=COLUMN,gold=COLUMN". system, shots, scorers: instead of the protocol's; shots is a
+    number of its examples, or a file of others; the first scorer gives the headline.
+    thinking_marks: "OPEN,CLOSE". temperature, top_p, max_tokens, stop, seed: None selects the
+    protocol's. calculator: None turns it on for `tiny` only. connections: maximum number of
+    requests in flight, None to adapt it. timeout: seconds per request. price: dollars per million
+    tokens, "2.50/10". max_cost: dollars at which to stop. thinking, reasoning_effort: of a model
+    that thinks, None for its own. extra_body: fields of each request, as a JSON object. headers: of
+    each request, "NAME=VALUE"; secret. engine_args: of an engine on this machine, "NAME=VALUE".
+    judge: a model that reads what no rule reads, see `runs.evaluate.ask_judge`. output: the run
+    folder, None for `default_folder`.
     """
 
     model: str
     protocol: str | Protocol = ""
     dataset: str = ""
     limit: int | None = None
-    system: str | None = None
-    shots: int | str | None = None
-    thinking_marks: tuple[str, ...] = ()
-    scorers: tuple[ScorerChoice, ...] = ()
     random: int | None = None
     problems: str | None = None
     until: float | None = None
     columns: str | None = None
+    system: str | None = None
+    shots: int | str | None = None
+    scorers: tuple[ScorerChoice, ...] = ()
+    thinking_marks: tuple[str, ...] = ()
     samples: int = 1
     temperature: float | None = None
     top_p: float | None = None
@@ -152,14 +153,14 @@ def _parsed(value: str) -> Any:
 class RunPlan:
     """The settings of a run: protocol, problems of its dataset, decoding, samples per problem.
 
-    file: the name of a protocol that Python made, "mine.py:PROTOCOL". scorers: of the protocol,
-    ready for use; () to find them by name.
+    shot_dataset: what few-shot examples come from. file: the name of a protocol that Python made,
+    "mine.py:PROTOCOL". scorers: the protocol's; () from run.json, where only names are known.
     """
 
     protocol: Protocol
     dataset: Dataset
     problems: tuple[Problem, ...]
-    shots: Dataset | None
+    shot_dataset: Dataset | None
     decoding: Decoding
     samples: int
     file: str = ""
@@ -172,9 +173,10 @@ class RunPlan:
         a part are those of a run over the whole dataset.
         """
         whole, requests = self.dataset.problems, []
+        examples = self.shot_dataset.problems if self.shot_dataset else ()
         rendered = self.problems if self.problems == whole[: len(self.problems)] else whole
-        rendering = self.protocol.render(rendered, self.shots.problems if self.shots else ())
-        prompts = {problem.id: prompt for problem, prompt in zip(rendered, rendering, strict=True)}
+        rendering = zip(rendered, self.protocol.render(rendered, examples), strict=True)
+        prompts = {problem.id: prompt for problem, prompt in rendering}
         for problem in self.problems:
             prompt = prompts[problem.id]
             for sample in range(self.samples):
@@ -234,7 +236,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     protocol = base.with_changes(temperature=job.temperature, top_p=job.top_p,
                                  max_tokens=job.max_tokens, stop=job.stop)  # fmt: skip
     calculates = job.model == BUILT_IN if job.calculator is None else job.calculator
-    provider, form = job.model.strip().partition("/")[0], "a completion protocol; give another -p"
+    provider = job.model.strip().partition("/")[0]
+    no_chat = f"{protocol.name} is a completion protocol; give another -p"
     thinks = job.thinking is not None or job.reasoning_effort is not None
     has_cost, is_chat = job.max_cost is not None, protocol.is_chat
     what = "--batch" if job.batch else f"the chat {protocol.name}"
@@ -242,9 +245,8 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
         ((job.limit, job.random, job.problems).count(None) < 2,
          "give one of -n, --random and --problems"),
         (provider in CHAT_ONLY and not is_chat,
-         f"{provider} answers only chats, and {protocol.name} is {form}"),
-        (thinks and not is_chat,
-         f"--thinking and --reasoning-effort need a chat, and {protocol.name} is {form}"),
+         f"{provider} answers only chats, and {no_chat}"),
+        (thinks and not is_chat, f"--thinking and --reasoning-effort need a chat, and {no_chat}"),
         (has_cost and job.price is None,
          f"--max-cost {job.max_cost} needs the price of tokens; give --price"),
         (has_cost and job.judge is not None,
@@ -293,13 +295,14 @@ def prepare(job: Job, model: Model | None = None) -> PreparedJob:
     dataset = load_dataset((job.dataset or protocol.dataset)
                            + (f"#{job.columns}" if job.columns else ""))  # fmt: skip
     try:
-        shots = load_dataset(protocol.shots) if protocol.shots else None
+        shot_dataset = load_dataset(protocol.shots) if protocol.shots else None
     except DataError as error:
         words = f"the examples of {protocol.name} are from {protocol.shots!r}: {error}"
         raise DataError(f"{words}; or give --shots 0, or --shots FILE") from error
     problems = select_problems(dataset, job)
     answering.set_problems(problems, dataset.name)
-    plan = RunPlan(protocol, dataset, problems, shots, decoding, job.samples, file, tuple(scorers))
+    plan = RunPlan(protocol, dataset, problems, shot_dataset, decoding, job.samples, file,
+                   tuple(scorers))  # fmt: skip
     if "headers" in options:
         options["headers"] = sorted(options["headers"])
     folder = job.output or default_folder(job, plan, base, options)
@@ -447,7 +450,7 @@ def make_manifest(plan: RunPlan, identity: str, folder: Path) -> dict[str, Any]:
 
 def facts_of(plan: RunPlan) -> dict[str, Any]:
     """Return protocol, dataset, shots and decoding for run.json."""
-    protocol = plan.protocol
+    protocol, shots = plan.protocol, plan.shot_dataset
     optional = {"base": protocol.base, "changes": dict(protocol.changes), "file": plan.file}
     return {
         "protocol": {
@@ -458,7 +461,7 @@ def facts_of(plan: RunPlan) -> dict[str, Any]:
             **{name: value for name, value in optional.items() if value},
         },
         "dataset": {"name": plan.dataset.name, "sha256": plan.dataset.sha256},
-        "shots": {"name": plan.shots.name, "sha256": plan.shots.sha256} if plan.shots else None,
+        "shots": {"name": shots.name, "sha256": shots.sha256} if shots else None,
         "decoding": {**asdict(plan.decoding), "stop": list(plan.decoding.stop)},
     }
 
@@ -534,14 +537,14 @@ def recorded_plan(fields: Mapping[str, Any]) -> RunPlan:
         protocol = recorded_protocol(fields["protocol"])
         dataset = load_dataset(fields["dataset"]["name"])
         decoding = {**fields["decoding"], "stop": tuple(fields["decoding"]["stop"])}
-        shots = load_dataset(fields["shots"]["name"]) if fields["shots"] else None
+        examples = load_dataset(fields["shots"]["name"]) if fields["shots"] else None
         problems = dataset.problems[: fields["problems"]]
         if "problem_ids" in fields:
             by_id = {problem.id: problem for problem in dataset.problems}
             problems = tuple(by_id[id] for id in fields["problem_ids"])
         samples = int(fields["samples"])
         file = str(fields["protocol"].get("file", ""))
-        return RunPlan(protocol, dataset, problems, shots, Decoding(**decoding), samples, file)
+        return RunPlan(protocol, dataset, problems, examples, Decoding(**decoding), samples, file)
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
