@@ -62,7 +62,7 @@ def replacing(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def writing_output(path: Path, advice: str = "; give another path") -> Iterator[None]:
-    """Raise StoreError if the block cannot write a file; advice: where the user asked for it."""
+    """Raise StoreError if the block cannot write a file; advice: the end of its message."""
     try:
         yield
     except OSError as error:

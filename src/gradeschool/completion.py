@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-# With which vLLM and llama.cpp continue the last message of a chat.
+# Fields of a request by which vLLM and llama.cpp continue the last message of a chat.
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}
 # Types of a content part that is the reply; others are thinking, images or calls of tools.
 TEXT_PARTS = (None, "text", "output_text")

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradeschool import answers_match, judge, normalize
@@ -103,6 +103,7 @@ def test_hostile_numbers_raise_nowhere_and_are_not_the_gold(text: str) -> None:
     assert answers_match(text, text)
 
 
+@example("\x1c１")
 @given(TEXTS)
 def test_parse_decimal_takes_what_float_takes(text: str) -> None:
     try:

@@ -434,7 +434,7 @@ def doubt(
 
 # The words of the rules, by their first letters. Most sentences have none of them, but for the
 # neutral ones, which are in most sentences.
-WORDS, ASCII_WORDS = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[a-z]{2,}")
+WORD, ASCII_WORD = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[a-z]{2,}")
 NEUTRAL = frozenset(
     """
     the of is resu ther tota to in answ will so has and on each are have that he minu be can make
@@ -447,7 +447,7 @@ TRIGGERS = {"supp", "pret", "plus", "erro"} | {
     word[:4]
     for rule in (NEGATION, REPORTED, ONE_OF, POSSIBLE, CONDITION, JUDGED, COMMAND, PREDICATE, WAY,
                  OPEN_ENDED, TO, RANGE, OR_OTHER, SUPPOSITION, NEXT, BOUND, CONTRAST)
-    for word in WORDS.findall(re.sub(r"\\[a-z]", " ", rule.pattern))
+    for word in WORD.findall(re.sub(r"\\[a-z]", " ", rule.pattern))
     if word[:4] not in NEUTRAL
 }  # fmt: skip
 _SIGNS = "[?？±∓⁺<>≥≤≠+–—~…|([❌✗✘吗到至不而最可许设错]"
@@ -476,7 +476,7 @@ def _may_be_doubted(before: str, after: str) -> bool:
         if said.strip(" :$*\\({\n") not in ("", "is"):
             return "=" not in before[-3:]
     around = f"{before} {after}"
-    words = (ASCII_WORDS if around.isascii() else WORDS).findall(around)
+    words = (ASCII_WORD if around.isascii() else WORD).findall(around)
     return (
         not TRIGGERS.isdisjoint([word[:4] for word in words])
         or "n't" in around

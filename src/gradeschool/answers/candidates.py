@@ -164,6 +164,8 @@ def stem(word: str) -> str:
 
 MOST_NUMBERS, CONTEXT = 60, 48
 UNRESOLVED = ""  # the value of an expression without a stated result
+# By example, 7 has the feature: setting "After 7 days 9 are left", clause "9 are left when 7 go",
+# whole "2 of the 7 eggs", working "She has 9 (2 + 7)", direct "Answer: 7, which is 9 - 2".
 WEIGHTS = {
     "result": 3.3, "result word": 2.5, "rounded": 4.0, "verb": 1.0, "setting": -1.5,
     "operand": -4.0, "unit asked": 2.0, "other unit": -2.5, "other thing": -2.0, "given": -2.0,
@@ -239,7 +241,7 @@ NEGATIVE_BEFORE = re.compile(
 # "$-\boxed{18}$", but not "20 - \boxed{18}".
 DASHES = frozenset("-−–")
 MINUS_BOX = re.compile(r"(?:[=:$(\[]|\bis)\s?[-−–]\s?\\f?boxed\{\\?\$?$")
-ITEM = re.compile(
+LIST_ITEM = re.compile(
     r"[\s*>#(-]{0,8}(?:(?:(?i:Step|Part|Case|Equation|Option)\s)?\(?\d{1,3}[.):]"
     r"|[A-Z][a-z]{2,9}\s\d{1,3}:)(?:\*\*)?(?=\s|\*|$)"
 )
@@ -265,7 +267,7 @@ NEXT_WORDS = re.compile(
     r"(?:[\s*$})]|\\[,;:! )\]]|-){0,12}(?:\\?(%|¢)|(?:\\(?:text|mathrm|mbox|textbf)\{\s?)?("
     r"(?:[A-Za-z][A-Za-z'’-]*[\s]?){1,4}))"
 )
-UNNUMBERED = re.compile(r"(?i)\b(?:(once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
+WITHOUT_DIGITS = re.compile(r"(?i)\b(?:(once|twice|thrice)\b(?!\sas\b)|no\s(?:more\s)?([a-z]+))")
 # Units that mean something else if another of them is requested.
 MEASURES = frozenset(
     """
@@ -308,7 +310,7 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
         return number
     # 2 for "twice" if a number of times is asked for, 0 for "no quarters" of quarters
     units = question_hints(question).units
-    for match in UNNUMBERED.finditer(text, start, end) if units else ():
+    for match in WITHOUT_DIGITS.finditer(text, start, end) if units else ():
         if match[1] and "time" in units:
             value = {"once": "1", "twice": "2", "thrice": "3"}[match[1].lower()]
             return WrittenNumber(value, *match.span())
@@ -318,14 +320,9 @@ def stated_number(text: str, start: int, end: int, question: str) -> WrittenNumb
 
 
 def best_number(
-    text: str,
-    start: int,
-    end: int,
-    numbers: list[WrittenNumber],
-    question: str,
-    *,
+    text: str, start: int, end: int, numbers: list[WrittenNumber], question: str, *,
     direct: bool = False,
-) -> WrittenNumber:
+) -> WrittenNumber:  # fmt: skip
     """Return the number of a sentence with the highest weight; in a tie, the last one.
 
     direct: whether the first number comes right after a marker of the answer. Its value is
@@ -353,7 +350,7 @@ def sentence_numbers(text: str, start: int, end: int, question: str) -> list[Wri
     hours and 30 minutes" and "17 or 18" are one number each; number words count only if there are
     no digits but those of a working in parentheses or of "After 4 hours" at the beginning.
     """
-    item = ITEM.match(text, start, end)
+    item = LIST_ITEM.match(text, start, end)
     begin = start if item is None else item.end()
     numbers = list(islice(quantities(text, begin, end), MOST_NUMBERS))
     if not numbers and item is not None and not text[begin:end].strip(" \n*.)"):

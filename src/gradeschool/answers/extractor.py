@@ -50,7 +50,7 @@ from gradeschool.answers.statements import (
 
 __all__ = ["Confidence", "ExtractedAnswer", "extract_final_answer"]
 
-DRAWN = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
+THEREFORE = re.compile(r"(?i)[,;]\s(?:so|therefore|thus|hence)\b")
 # Between two numbers: the first is taken back in a sentence of its own.
 TAKEN_BACK = re.compile(
     r"(?i)\b(?:(?:that|this|it)(?:['’]s|\sis|\swas)\s(?:wrong|incorrect|not\s(?:right|correct))"
@@ -73,7 +73,7 @@ INLINE_CHOICES = re.compile(
     r"|II)[.:)] ).{1,80}\s{0,9}"
 )
 # A number that is the whole first line, or sentence, except for its unit.
-HEADLINE = re.compile(
+FIRST_LINE = re.compile(
     r" ?(?:[A-Za-z%°]{1,14} ?){0,3}(?:[.*_$\\)\]]{0,5}[ \t]*\n[ \t]*\n|(?<=[a-z]) ?\. )"
 )
 BULLET = re.compile(r"[ \t]{0,8}(?:[-*•>]\s|\(\w)")
@@ -193,7 +193,7 @@ def extract_final_answer(
 
     question: distinguishes the requested unit from others ("2 hours (120 minutes)") and given
     numbers from results; without it both are guessed. marks: pairs of marks of thinking besides the
-    known ones (`regions.MARKS`). Thinking counts only if there is no reply,
+    known ones (`regions.THINKING_MARKS`). Thinking counts only if there is no reply,
     and then only after a marker. Never raises; linear in the length of the text.
     """
     region = answer_region(text, question, tuple(marks))
@@ -362,7 +362,7 @@ def _revised(region: Region, stated: ExtractedAnswer, question: str) -> Extracte
         and not EQUALS.search(text, region.start, stated.start)
         and (total or has_unit(text, number, last, question))
     )
-    drawn = concludes or DRAWN.search(text, first, number.start)
+    drawn = concludes or THEREFORE.search(text, first, number.start)
     has_asked_unit = (
         "dollar" not in question_hints(question).units
         and has_unit(text, number, last, question)
@@ -488,7 +488,7 @@ def _opening(
     """
     values, (last, stop) = question_hints(question).values, closing
     head = quantity_at(text, skip_lead(text, start, last), last)
-    if head is not None and HEADLINE.match(text, head.end, stop):
+    if head is not None and FIRST_LINE.match(text, head.end, stop):
         if CONCLUSION.match(text, last) or head.value in values:
             return None
         works = EQUALS.search(text, head.end, stop) and (

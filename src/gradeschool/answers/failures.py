@@ -25,6 +25,7 @@ class Failure(StrEnum):
 
     The first group leaves a completion without an answer, the second makes its answer wrong. The
     last group concerns only scorers: the text is right and the scorer misses it, or the reverse.
+    UNIT_KEPT is also how `relation_to_gold` says that two values are the same number.
     """
 
     PROVIDER_ERROR = "provider error"
@@ -84,12 +85,9 @@ def is_right(reading: ExtractedAnswer | None, gold: str) -> bool:
 
 
 def cause_of_text(
-    text: str,
-    reading: ExtractedAnswer | None,
-    region: regions.Region,
-    gold: str | None = None,
-    finish: str | None = None,
-) -> Cause | None:
+    text: str, reading: ExtractedAnswer | None, region: regions.Region,
+    gold: str | None = None, finish: str | None = None,
+) -> Cause | None:  # fmt: skip
     """Return the same as `detect_answer_failure`, with the evidence.
 
     reading: the extracted answer of the text. region: the part of the text that counts.
@@ -110,7 +108,7 @@ def cause_of_text(
         if finish == regions.LENGTH:
             return Cause(Failure.TRUNCATED, "the limit ended it before it stated an answer")
         ends = (reading is None or end > reading.end) and not region.ran_on
-        if finish in regions.UNREPORTED and ends and regions.looks_cut(text):
+        if finish in regions.UNREPORTED_FINISH and ends and regions.looks_cut(text):
             return Cause(Failure.TRUNCATED, f"it ends in the middle: …{text.rstrip()[-30:]!r}")
         if region.coded:
             is_code = (
@@ -142,8 +140,8 @@ def cause_of_text(
         return Cause(Failure.ARITHMETIC_SLIP, f"{slip.text!r}, but that is {result}", span)
     if relation is Failure.ROUNDING:
         return Cause(relation, f"{value} is {gold} except for rounding")
-    a, b = _worth(value), _worth(gold)
-    if a and b and (power := SCALES.get(a / b, 0)):
+    a, b = _number_of(value), _number_of(gold)
+    if a and b and (power := POWERS_OF_TEN.get(a / b, 0)):
         factor = f"{'x' if power > 0 else '/'}{10 ** abs(power)}"
         return Cause(Failure.SCALE, f"{value} is {gold} {factor}")
     return Cause(Failure.WRONG_VALUE, f"it says {value}, not {gold}")
@@ -156,7 +154,7 @@ REFUSAL = re.compile(
 CODE = re.compile(
     r"(?m)^[ \t]{0,12}(?:def [a-z_]\w*\(|import [a-z]|print\(|return\b|from [a-z]+ import)"
 )
-SCALES = {Fraction(10) ** power: power for power in range(-9, 10) if power}
+POWERS_OF_TEN = {Fraction(10) ** power: power for power in range(-9, 10) if power}
 # A scorer that compares five significant digits does not distinguish numbers closer than 1e-4.
 CLOSE = Fraction(1, 10_000)
 ORNAMENT = re.compile(r"[^\d./+-]")
@@ -169,7 +167,7 @@ def relation_to_gold(read: str, right: str) -> Failure | None:
     ("$18.00", "18.", "250"): characters other than digits, signs, points and slashes are ignored.
     Never raises.
     """
-    a, b = _worth(read), _worth(right)
+    a, b = _number_of(read), _number_of(right)
     if a is None or b is None:
         return None
     if abs(a) == abs(b):
@@ -180,7 +178,7 @@ def relation_to_gold(read: str, right: str) -> Failure | None:
         groups = f"{abs(long.numerator):,}".split(",")
         if short.numerator in (int(groups[0]), int(groups[-1])):
             return Failure.COMMA_SPLIT
-    if b and a / b in SCALES:
+    if b and a / b in POWERS_OF_TEN:
         return Failure.SCALE
     cut = not whole and abs(a) >= 1 and abs(a - b) < 1 and 1 in (a.denominator, b.denominator)
     if cut or abs(a - b) <= CLOSE * abs(long):
@@ -191,7 +189,7 @@ def relation_to_gold(read: str, right: str) -> Failure | None:
     return None
 
 
-def _worth(value: str) -> Fraction | None:
+def _number_of(value: str) -> Fraction | None:
     if ":" in value:  # a clock time
         return None
     value = value.replace("−", "-").strip()

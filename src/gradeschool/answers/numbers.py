@@ -13,8 +13,8 @@ TOLERANCE = Decimal("1e-6")
 # No traps: an overflow gives infinity instead of raising. 60 digits suffice to decide whether a
 # difference is below the tolerance.
 _CONTEXT = Context(prec=60, traps=[])
-# For text beyond ASCII, `float` strips only these; `Decimal` strips them from any text.
-SEPARATORS = re.compile(r"[\x1c-\x1f]")
+# `Decimal` strips these as white space, `float` does not.
+INFORMATION_SEPARATOR = re.compile(r"[\x1c-\x1f]")
 # `float` accepts an underscore only between digits, `Decimal` anywhere.
 STRAY_UNDERSCORE = re.compile(r"(?<!\d)_|_(?!\d)")
 WHITE = (
@@ -28,7 +28,7 @@ def parse_decimal(text: str) -> Decimal | None:
 
     Decimal digits of every script count as digits, as they do for `float`.
     """
-    if STRAY_UNDERSCORE.search(text) or (text.isascii() and SEPARATORS.search(text)):
+    if STRAY_UNDERSCORE.search(text) or INFORMATION_SEPARATOR.search(text):
         return None
     try:
         number = Decimal(text)

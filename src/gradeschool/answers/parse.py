@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from gradeschool.answers import search
 from gradeschool.answers.numbers import normalize, parse_decimal, plain
+from gradeschool.problem import MARKER
 
 # A sign counts if no word, digit or bracket precedes it: "16-18" contains 16 and 18.
 NUMBER = (
@@ -23,8 +24,7 @@ NUMBER = (
 )
 # Characters between a marker and its number: white space, emphasis, currency, brackets.
 LEAD = r"[\s*_`$€£:=\\(\[{]{0,40}?"
-MARK = "####"
-HASHES = re.compile(rf"{MARK}{LEAD}({NUMBER})")
+HASHES = re.compile(rf"{MARKER}{LEAD}({NUMBER})")
 ANSWER_IS = re.compile(
     r"(?i)\banswer\s{1,20}is(?:\s{1,20}(?:equal\s{1,20}to|approximately|about|exactly))?"
     rf"{LEAD}({NUMBER})"
@@ -46,7 +46,7 @@ BOLD = re.compile(r"\*\*((?:[^*\n]++|\*(?!\*))+)\*\*")
 LABEL = re.compile(r":(?!\d)|=")
 ORNAMENT = re.compile(r"[$€£\s]")
 FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
-WORDS = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{[^{}]*\}")
+TEXT_COMMAND = re.compile(r"\\(?:text|textbf|mathrm|mbox)\{[^{}]*\}")
 # After these, a model that was not stopped writes its own next question.
 RUN_ON = re.compile(r"\n[ \t]{0,8}(?:Question|Q)[ \t]?:")
 CURRENCY = re.compile(r"[$€£]")
@@ -103,7 +103,7 @@ def _read(text: str) -> ParsedAnswer | None:
 
 def hashed_answer(text: str) -> ParsedAnswer | None:
     """Return the number after the last "####" that a number follows, else None."""
-    return _behind(MARK, HASHES, text, "the last '#### N'") if MARK[0] in text else None
+    return _behind(MARKER, HASHES, text, "the last '#### N'") if MARKER[0] in text else None
 
 
 def answer_part(text: str) -> str:
@@ -134,13 +134,13 @@ def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> Parse
 
     literal: the start of the marker, in lower case. The number of a list item is none.
     """
-    low, index = text if literal == MARK else search.lowered(text), len(text)
+    low, index = text if literal == MARKER else search.lowered(text), len(text)
     while (index := low.rfind(literal, 0, index)) >= 0:
         match = marker.match(text, index)
         if match is None:
             continue
         (start, end), number = match.span(1), _clean(match[1])
-        opens_line = literal == MARK or "\n" in text[index:start]
+        opens_line = literal == MARKER or "\n" in text[index:start]
         if opens_line and ITEM.match(text, end):
             continue
         if result := RESULT.match(text, end):
@@ -166,7 +166,7 @@ def _in_box(text: str) -> ParsedAnswer | None:
     for command, plain_form in (("\\,", ""), ("\\!", ""), ("\\$", "$")):
         content = content.replace(command, plain_form)
     content = FRACTION.sub(r"\1/\2", content).rpartition("=")[2]
-    for inside in (WORDS.sub("", content), content):
+    for inside in (TEXT_COMMAND.sub("", content), content):
         numbers = list(islice(ANY_NUMBER.finditer(inside), 3))
         over = OVER.match(inside, numbers[0].end()) if len(numbers) == 2 else None
         if len(numbers) == 1 or over:

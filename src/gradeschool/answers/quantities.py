@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 CURRENCY = r"(?:\\?[$€£¥₹]|(?:US|R|A|C|NZ|HK)\$)"
 MINUS = "-−–‒﹣－"
-# A thousands separator between digits that is not read as punctuation.
-THIN = (
+# What divides thousands between digits: a comma, an apostrophe, a thin space, in LaTeX too.
+THOUSANDS_MARK = (
     r",\\[!,;:]|[,'’_~\u00a0\u2009\u202f]|\{,\}|\{\\[,; ]\}|\\[,!;: ]|\\(?:space|thinspace)\s?"
     r"|\\text\{ ?,? ?\}"
 )
 DECIMALS = r"\.\d++|,\d\d?(?![\d,])"
 GROUPED = (
-    rf"\d{{1,3}}(?:(?:{THIN})\d{{3}}){{1,40}}(?!\d|(?:{THIN})\d{{3}})"  # 1,250 and 1{{,}}250,000
+    rf"\d{{1,3}}(?:(?:{THOUSANDS_MARK})\d{{3}}){{1,40}}(?!\d|(?:{THOUSANDS_MARK})\d{{3}})"  # 1,250
     r"|\d{1,2}(?:,\d\d){1,9},\d{3}(?!\d)"  # 12,34,567
     r"|\d{1,3}(?:\.\d{3}){2,40}(?!\d|\.\d{3})"  # 1.250.000
     r"|\d{1,3}\.\d{3}(?=,\d\d?(?!\d))"  # 1.250,5
@@ -43,10 +43,10 @@ QUANTITY = re.compile(
 NUMERIC = re.compile(r"[\d¼½¾⅐-⅞\\]")
 # Before digits of a name ("x2") or a power ("m^2").
 IN_NAME = re.compile(r"(?:[\^_]\{?|[A-Za-z])\Z")
-# After a whole number or a decimal.
 VULGAR = dict(zip("¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", (
     "1/4", "1/2", "3/4", "1/3", "2/3", "1/5", "2/5", "3/5", "4/5", "1/6", "5/6", "1/8", "3/8",
     "5/8", "7/8"), strict=True))  # fmt: skip
+# After a whole number or a decimal.
 AFTER = re.compile(
     r"[eE](?P<exp>[+-]?\d{1,40})(?!\w)|\s?(?:\\times|\\cdot|×|x"
     r"|\*)\s?10\s?\^\s?\{?(?P<ten>[+-]?\d{1,3})\}?|(?::|\{:\}|\\!:\\!)(?P<clock>\d{1,2})(?!\d|:\d)"

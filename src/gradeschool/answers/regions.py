@@ -24,7 +24,7 @@ _NAME = (
 )
 # The marks of thinking. An opening and a closing one belong together; what follows the mark of a
 # reply is no thinking, whatever is before it.
-MARKS: tuple[tuple[str, str], ...] = (
+THINKING_MARKS: tuple[tuple[str, str], ...] = (
     (rf"<\|?{_NAME}\|?>", rf"<(?:\|?/|/\|?){_NAME}\|?>"),
     (r"◁think▷", r"◁/think▷"),
     (r"\[THINK\]", r"\[/THINK\]"),
@@ -40,20 +40,20 @@ MARKS: tuple[tuple[str, str], ...] = (
     # Harmony's words without its marks, as they are decoded without special tokens.
     (r"\A\s{0,9}analysis(?=[A-Z\d\s]).*?(?=assistantfinal)", r"assistantfinal"),
 )
-# A cheap test before the pattern: every mark has "<" or a sign of OTHER_SIGNS, and a THOUGHT_SIGNS.
+# A cheap test before the pattern: a mark has one of THOUGHT_SIGNS, and "<" or one of OTHER_SIGNS.
 OTHER_SIGNS = ("hink]", "HINK]", "\u25c1", "process:", "assistantfinal")
 THOUGHT_SIGNS = (
     "hink", "HINK", "hought", "eason", "eflection", "nalysis", "nternal", "cratchpad", "unused9",
     "channel|>", "_of_", "eliberation", "onologue", "cot", "RESPONSE", "sponse:",
 )  # fmt: skip
-# ... and in the mark of every turn, ">" and one of these, or one of the others.
+# The same for the mark of a turn: it has ">" and one of ROLE_SIGNS, or one of OTHER_ROLE_SIGNS.
 ROLE_SIGNS = ("|>", "s>", "_turn>", "｜>")
 OTHER_ROLE_SIGNS = ("INST]", "user\n", "human\n")
 
 
 @cache
 def _mark_pattern(marks: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    pairs = [*((re.escape(opened), re.escape(closed)) for opened, closed in marks), *MARKS]
+    pairs = [*((re.escape(opened), re.escape(closed)) for opened, closed in marks), *THINKING_MARKS]
     opening = "|".join(opened for opened, _ in pairs)
     closing = "|".join(closed for _, closed in pairs)
     return re.compile(rf"(?P<closing>{closing})|(?P<opening>{opening})", re.I | re.S)
@@ -318,13 +318,11 @@ def _words(text: str) -> set[str]:
 
 
 LENGTH = "length"
-UNREPORTED = (None, "", "unknown")  # finish reasons without information
+UNREPORTED_FINISH = (None, "", "unknown")  # finish reasons without information
 SENTENCE_END = re.compile(r"[.!?:][\s\"')\]*]|\n")
 WORD = re.compile(r"[^\W\d_]+")
 # Units follow a result: more words than this without a number are not a unit.
 LONGEST_UNIT = 4
-
-
 # Forms of a completion, visible without its problem: no text, `is_truncated`, `Region.ran_on`,
 # `Region.thinking`.
 FORM_NAMES = ("empty", "truncated", "run-on", "unfinished thinking")
@@ -332,14 +330,14 @@ FORM_NAMES = ("empty", "truncated", "run-on", "unfinished thinking")
 
 def is_truncated(text: str, finish: str | None) -> bool:
     """Return whether the limit ended a text; without a finish reason, whether it looks cut."""
-    return finish == LENGTH or (finish in UNREPORTED and looks_cut(text))
+    return finish == LENGTH or (finish in UNREPORTED_FINISH and looks_cut(text))
 
 
 def looks_cut(text: str) -> bool:
     """Return whether a text ends in the middle of a sentence or a step.
 
     A number at the end may be incomplete, but counts as complete. So do a few words after a number
-    ("570 employees") and an end in any punctuation.
+    ("570 employees") and an end in punctuation, but for an operator, an open bracket or a comma.
     """
     tail = text[-400:].rstrip()
     if not tail:

@@ -10,10 +10,11 @@ from typing import NamedTuple
 from gradeschool.answers import candidates
 from gradeschool.answers.quantities import WORD_NUMBER, WrittenNumber, quantity_at, word_quantities
 from gradeschool.answers.search import DIGIT, closing_brace
+from gradeschool.problem import MARKER
 
 TRIES = 20  # occurrences of a marker, from the last one back
 REACH = 400  # characters of a statement after its marker
-HASHES, BOX = "####", "boxed"
+BOX = "boxed"
 TAG = re.compile(r"<(?:final_?)?(?:answer|ans)>|<final>|<\|begin_of_box\|>", re.I)
 TAG_END = re.compile(r"</(?:final_?)?(?:answer|ans)>|</final>|<\|end_of_box\|>", re.I)
 # "#### 1. Count the eggs" is a heading, "Answer:\n1. Count the eggs" a list: not answers.
@@ -40,7 +41,7 @@ FOREIGN = re.compile(
 CHINESE_DIGITS, CHINESE_UNITS = "〇一二三四五六七八九", "十百千"
 LINE_A = re.compile(r"\n[ \t>*]{0,4}A[*]{0,2}[ \t]?:|\A[ \t>*]{0,4}A[*]{0,2}[ \t]?:")
 LINE_B = re.compile(r"(?:\n[ \t>*]{0,4}|[,;]?\s{1,3})B[*]{0,2}[ \t]?:")
-# Each with words of which a text that it matches has one; the first that matches counts.
+# Each with the texts of which one is in whatever it matches; the first that matches counts.
 CUES = (
     (LINE_A, ("A:", "A**:", "A :")),
     (SHORT, ("ans", "Ans", "ANS", "esult", "orrect option", "orrect choice")),
@@ -120,8 +121,8 @@ def _sentence_end(text: str, start: int, end: int) -> int:
 
 def _behind_hashes(text: str, start: int, end: int, question: str) -> ExtractedAnswer | None:
     how = "after the last '####'"
-    for place in _places(text, HASHES, start, end):
-        begin, stop = place + len(HASHES), min(end, place + REACH)
+    for place in _places(text, MARKER, start, end):
+        begin, stop = place + len(MARKER), min(end, place + REACH)
         line = text.find("\n", begin, stop)
         if line >= 0 and text[begin:line].strip(" #*"):  # else the number is on the next line
             stop = line if not text[begin:line].rstrip().endswith(("=", "≈")) else stop
@@ -258,7 +259,7 @@ def _direct(text: str, start: int, end: int, question: str) -> WrittenNumber | N
         if DIGIT.search(text, words.end(), _sentence_end(text, words.end(), end)):
             return None  # "Two trips take 40 minutes."
         return next(word_quantities(text, *words.span()), None)
-    is_heading = "\n" in text[start:begin] or text.endswith(HASHES, 0, start)
+    is_heading = "\n" in text[start:begin] or text.endswith(MARKER, 0, start)
     if text.startswith(": ", number.end) and not (negative or is_heading):
         return number  # "The answer is 84: 37 apples and 47 pears"
     stop = _sentence_end(text, number.end, end)

@@ -21,10 +21,10 @@ from gradeschool.scorer import Outcome, Scorer
 from gradeschool.user_function import BEFORE, Call, CallResult, UserFunction, is_gold
 
 THRESHOLD = 0.5
-ENOUGH = 0.75  # the share of plain golds to accept for a format to count as read
+ENOUGH_GOLDS = 0.75  # the share of plain golds to accept for a format to count as read
 ASKED_AGAIN = 10  # every tenth question is repeated
 BATCH = 8  # questions between two calls of `show`
-ABOUT = 16_000  # questions to a function that reads most formats
+USUAL_QUESTIONS = 16_000  # questions to a function that reads most formats
 MOST_HANGS = 12  # after that the scorer is no longer called: each hang costs seconds
 MOST_ENDS = 100  # of its process, likewise: each costs a new process
 LIBRARY_WAIT = 240.0  # seconds for a published scorer, whose library has limits of its own
@@ -130,7 +130,7 @@ class AuditReport:
     which it accepts nothing, so that rejecting a right answer in one of them is not a failure.
     questions: number of calls. gave_up: it hung or ended its process so often that the audit
     stopped calling it. threshold: the lowest score that accepts. at_threshold: number of wrong
-    answers with that very score, below others' and perhaps a credit for the form.
+    answers with exactly that score, 0 if no answer has more: it may be a credit for the form.
     """
 
     scorer: str
@@ -303,7 +303,7 @@ class AuditedScorer:
             self.hangs += sum(reply.hung for reply in replies)
             self.ends += sum(reply.lost for reply in replies)
             fresh |= dict(zip(batch, replies, strict=True))
-            self.show(self.questions, max(self.questions, ABOUT), self.hangs)
+            self.show(self.questions, max(self.questions, USUAL_QUESTIONS), self.hangs)
         if not again:
             for question, reply in fresh.items():
                 if reply is not NOT_CALLED and len(question[0]) < 10_000:
@@ -335,7 +335,7 @@ def _formats_read(scorer: AuditedScorer, name: str) -> tuple[str, ...]:
 
     def reads(write: Callable[[str], str]) -> bool:
         replies = scorer.replies([(write(gold), gold) for gold in cases.PROBES])
-        return sum(map(scorer.accepts, replies)) >= ENOUGH * len(cases.PROBES)
+        return sum(map(scorer.accepts, replies)) >= ENOUGH_GOLDS * len(cases.PROBES)
 
     tried = []
     for call in scorer.function.calls():

@@ -133,7 +133,7 @@ WHERE: dict[str, Callable[[AnswerFormat, str], bool]] = {
     "hashes or box": lambda form, gold: form in (HASHES, BOX),
 }
 FIELD = re.compile(r"\{(\w+)(?:([-+*=])([\d.]+))?(?::([^}]*))?\}")
-WORDS = {"0": "zero", "1": "one", "5": "five", "11": "eleven", "18": "eighteen", "60": "sixty",
+IN_WORDS = {"0": "zero", "1": "one", "5": "five", "11": "eleven", "18": "eighteen", "60": "sixty",
          "72": "seventy-two", "250": "two hundred fifty", "1000": "one thousand"}  # fmt: skip
 FULL_WIDTH = str.maketrans("0123456789", "０１２３４５６７８９")
 ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
@@ -224,7 +224,7 @@ WRITERS: dict[str, Callable[[str], Iterable[str]]] = {
     "with spaces": partial(_with_marks, " \u00a0\u202f\u2009"),
     "in other scripts": lambda gold: [gold.translate(FULL_WIDTH), gold.translate(ARABIC)],
     "scientific": _scientific,
-    "in words": lambda gold: [WORDS[gold]] if gold in WORDS else [],
+    "in words": lambda gold: [IN_WORDS[gold]] if gold in IN_WORDS else [],
     "as halves": lambda gold: {"0.5": ["1/2"], "2.5": ["5/2", "2 1/2"]}.get(gold, []),
 }
 

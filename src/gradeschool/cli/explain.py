@@ -88,7 +88,7 @@ def explain_command(
     first, shown, heading = chosen[0].name, cases, ""
     fields: dict[str, Any] = {"completions": total}
     if flags:
-        flagged = [case for case in cases if case.sample.flag is not None and not case.failed]
+        flagged = [case for case in cases if case.sample.flag is not None and not case.unjudged]
         if not flagged:
             raise InputError(f"{files[0]!r} has no verdicts of its own")
         shown = [case for case in flagged if case.sample.flag != case.verdicts[0].correct]
@@ -108,12 +108,12 @@ def explain_command(
         heading = f"{who} differ on {len(shown)} of {total} completions"
     else:
         right = sum(case.verdicts[0].correct for case in cases if case.verdicts)
-        errors = sum(case.failed for case in cases) + faults
+        errors = sum(case.unjudged for case in cases) + faults
         shown = [case for case in cases if case.group]
         causes_found = dict(Counter(case.group for case in shown).most_common())
         fields |= {"scorer": first, "correct": right, "error": errors, "causes": causes_found}
         judged = total - errors
-        failing = sum(case.failed and bool(case.verdicts) for case in cases)  # the scorer itself
+        failing = sum(case.unjudged and bool(case.verdicts) for case in cases)  # the scorer itself
         texts = judged + failing
         between = (right / texts, (right + failing) / texts) if failing else None
         share = f" ({accuracy_words(right / judged, between)})" if judged else ""
@@ -123,8 +123,8 @@ def explain_command(
             heading += f"\n{len(runs)} runs together; {quoted(files[0])}#RUN is one of them:"
             by_run = {run.name: [0, 0] for run in runs}
             for case in cases:
-                by_run[case.sample.run][0] += not case.failed and case.verdicts[0].correct
-                by_run[case.sample.run][1] += not case.failed
+                by_run[case.sample.run][0] += not case.unjudged and case.verdicts[0].correct
+                by_run[case.sample.run][1] += not case.unjudged
             for name, (own, of) in by_run.items():
                 heading += f"\n  {run_name(name)}: {own} of {of} correct"
     if as_json:

@@ -251,8 +251,8 @@ def warn_of_scorer_errors(outcomes: Sequence[Outcomes], scorer: str) -> bool:
     failing = [run for run in outcomes if run.scorer_errors]
     for run in failing:
         warn(f"{scorer} fails on {count(sum(run.scorer_errors.values()), 'completion')} of "
-             f"{run.run!r}: its accuracy is a range, with these wrong and with these right; they "
-             "are left out of the differences")  # fmt: skip
+             f"{run.run!r}; its accuracy is a range: from all of these wrong to all of them right; "
+             "they are left out of the differences")  # fmt: skip
     return bool(failing)
 
 

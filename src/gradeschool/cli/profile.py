@@ -104,32 +104,32 @@ def profile_command(
     if len(chosen) < 2:
         name = chosen[0].name
         raise InputError(f"only one run is given: {name!r}; give that on GSM8K, then the others")
-    judge = cli.scorer_of_runs(chosen, scorer)
+    chosen_scorer = cli.scorer_of_runs(chosen, scorer)
     # Runs are named after their datasets if those are known and differ.
     recorded = (mapping(run.manifest.get("dataset")).get("name") for run in chosen)
     names = [Path(str(name)).name if name else "" for name in recorded]
     if not all(names) or len(set(names)) < len(names):
         names = [run.name for run in chosen]
-    tables = [ScoredTable(run, [judge]) for run in chosen]
+    tables = [ScoredTable(run, [chosen_scorer]) for run in chosen]
     base, *others = (
         replace(comparing.run_outcomes(table), run=name, misses=misses_by_kind(table))
         for table, name in zip(tables, names, strict=True)
     )
     entries = comparing.profile(base, others)
     if as_json:
-        cli.print_json({"scorer": judge.name, **comparing.profile_json(base, entries)})
+        cli.print_json({"scorer": chosen_scorer.name, **comparing.profile_json(base, entries)})
     else:
-        print_profile(base, entries, judge.name, cli.stdout_console())
+        print_profile(base, entries, chosen_scorer.name, cli.stdout_console())
     if output is not None:
         about = str(chosen[0].manifest.get("model") or chosen[0].name)
         axis = axis_over([Interval(0.0, 0.0), *(entry.comparison.ci95 for entry in entries)])
         page = render(
             "profile.html", about, "Profile", original=base, entries=entries, axis=axis,
-            scorer=judge.name, verdict=comparing.conclusions(base, entries),
+            scorer=chosen_scorer.name, verdict=comparing.conclusions(base, entries),
             sentence=comparing.entry_sentence,
         )  # fmt: skip
         save_page(page, output)
-    failing = cli.warn_of_scorer_errors([base, *others], judge.name)
+    failing = cli.warn_of_scorer_errors([base, *others], chosen_scorer.name)
     cli.exit_for_faults(sum(run.faults for run in chosen), 3 if failing else status)
 
 

@@ -81,13 +81,13 @@ def score_command(
         )
     tables = open_sources(paths, cli.read_options(), cli.warn)
     datasets = {table.dataset.name for table in tables}
-    here = datasets.pop() if len(datasets) == 1 else ""
+    dataset = datasets.pop() if len(datasets) == 1 else ""
     if names:
         headline = chosen[0].name
     else:
         manifests = [manifest_of(Path(table.path)) for table in tables]
         cli.warn_of_own_scorer(manifests)
-        headline, chosen = headline_scorer(manifests), choose_scorers((), here)
+        headline, chosen = headline_scorer(manifests), choose_scorers((), dataset)
         if headline not in {scorer.name for scorer in chosen}:
             chosen += choose_scorers([headline])
     for table in tables if labels else ():
@@ -119,7 +119,7 @@ def score_command(
         for line in lines:
             say(line)
         if not any(map(cli.is_pipe, files)):  # the command under the table reads the files again
-            comparable = {scorer.name for scorer in chosen if here.startswith(scorer.dataset)}
+            comparable = {scorer.name for scorer in chosen if dataset.startswith(scorer.dataset)}
             options = cli.options_as_typed()
             for line in terminal.spread_lines(scores, comparable, headline, options):
                 say(line)
@@ -130,7 +130,7 @@ def score_command(
         for result in run.scorers if names else [run.result(headline)]:
             is_failed = is_failed or result.error > 0
             if result.error > run.failed:
-                judged = "; its accuracy is a range, with these wrong and with these right"
+                judged = "; its accuracy is a range: from all of these wrong to all of them right"
                 cli.warn(
                     f"{result.scorer} fails on {result.error - run.failed} of "
                     f"{count(run.n - run.failed, 'completion')} of {run.run!r}"

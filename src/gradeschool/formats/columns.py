@@ -42,7 +42,7 @@ from gradeschool.formats.values import (
 from gradeschool.problem import MARKER
 from gradeschool.scorer import clip
 
-WEAK_GOLDS = ROLES["gold"][-4:]  # as often of a text
+WEAK_GOLDS = WORDS["weak_golds"]
 GOLD_WORDS = {*WORDS["gold_words"]}
 BESIDE_GOLD = GOLD_WORDS.union(WORDS["beside_gold"])
 ABOUT_PROBLEM = {*WORDS["about_problem"]}
@@ -56,8 +56,8 @@ VARIED = 0.7  # share of the most frequent number of steps
 SHORT = 40  # characters of an example
 EXAMPLES = 3  # rows in a message
 FLAG_WORDS = ("true", "false", "True", "False", "correct", "incorrect", "wrong")
-FEW = 5  # a column with at most a fifth as many distinct texts as another one has instructions
-ENOUGH = 4  # rows; fewer golds may be 0 and 1 by chance
+FEW = 5  # times fewer distinct texts than another column: these are instructions, not questions
+ENOUGH_ROWS = 4  # rows; fewer golds may be 0 and 1 by chance
 WORDY = 5  # words; a text with more is no answer alone
 MOST_INSIDE = 1000  # values inside columns that may have a role
 MOST_TEXTS = 20_000  # of a row
@@ -104,13 +104,13 @@ class Column(NamedTuple):
 class Columns:
     """The column of each role in one file, and how a row becomes samples.
 
-    named: the roles that the user named. is_weak: the name of the text's column may as well be that
-    of the reference solution. executed: the column of what programs print, "" for none. selected:
-    that of the one of each row's samples that was chosen, "" for none. thinking: that of the
-    model's reasoning, None for none. wordy: other columns with texts of several
-    words. rows: that were read of each run, for --in-order. kinds: how often each value of other
-    columns was read, if it has few. unheeded: values of the error's column beside texts that are
-    scored. unused: the --columns of other columns that look like the problem's id and sample.
+    named: the roles that the user named. is_weak: the texts' column has a name that the reference
+    solution's may have too. executed: the column with the output of programs, "" for none.
+    selected: the column that repeats one of the several texts of each row, "" for none. thinking:
+    the column with the model's reasoning. wordy: other columns with texts of several words. rows:
+    how many of each run were read, for --in-order. kinds: for other columns with few values, how
+    often each value was read. unheeded: values of the error's column beside texts that are scored.
+    unused: the --columns of other columns that look like the problem's id and sample.
     """
 
     roles: Mapping[str, Column]
@@ -440,8 +440,8 @@ class _Table:
 
         every = len(self.rows)
         for ids in others:
-            several = kinds(ids)
-            if not ENOUGH <= several < every or kinds(ids, gold) > several or self.are_flags(ids):
+            many = kinds(ids)
+            if not ENOUGH_ROWS <= many < every or kinds(ids, gold) > many or self.are_flags(ids):
                 continue
             if kinds(ids, run) == every:
                 continue  # each run has each problem once
@@ -468,7 +468,7 @@ class _Table:
         )
         [(_, most)] = Counter(map(len, lists)).most_common(1)
         early = [text for each in lists for text in each[:-1]]
-        varies = len(lists) >= ENOUGH and most < VARIED * len(lists)
+        varies = len(lists) >= ENOUGH_ROWS and most < VARIED * len(lists)
         if numbered >= NEARLY_ALL * len(lists) or (
             varies and sum(map(bool, map(ANSWER.search, early))) < 0.2 * len(early)
         ):
@@ -502,7 +502,7 @@ class _Table:
                 )
             ]  # fmt: skip
         found = [column for column in columns if self.fits(role, column)]
-        if role == "question" and len(self.rows) >= ENOUGH:
+        if role == "question" and len(self.rows) >= ENOUGH_ROWS:
             # An instruction is the same in all rows and has no number, or is one of a few.
             kinds = {each: {*map(str, self.cells[each])} for each in found}
             most = max((len(kinds[each]) for each in found if self.is_wordy(each)), default=0)
@@ -591,7 +591,7 @@ class _Table:
             flat += value if isinstance(value, list) else [value]
         if not flat or None in map(parse_flag, flat):
             return False
-        return len(flat) >= ENOUGH or any(
+        return len(flat) >= ENOUGH_ROWS or any(
             isinstance(each, bool) or each in FLAG_WORDS for each in flat
         )
 

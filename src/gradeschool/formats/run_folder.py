@@ -36,7 +36,7 @@ ROW_SCHEMA = 1
 SYNC_SECONDS = 1.0
 INTACT = "; what was stored before is intact, the same command continues from there"
 CHANGED = "was changed after it was stored"
-UNSAFE = re.compile(r"[^A-Za-z0-9._@=+-]+")
+NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9._@=+-]+")
 SERVER_CUTS = 0.9  # share of the limit on tokens; a shorter text was not cut by it
 # The identity of a model on a server has an address; a local model is always the requested one.
 HAS_ADDRESS = re.compile(r" at https?://")
@@ -46,7 +46,7 @@ SNAPSHOT = re.compile(r"|:.+|-(?:v?\d[\d.]*(?:-\d+)*(?:-preview)?|latest)")
 
 def slug(name: str) -> str:
     """Return a name as part of a file name: other characters become "_", at most 80 remain."""
-    return UNSAFE.sub("_", name).strip("._")[:80] or "unnamed"
+    return NOT_IN_SLUG.sub("_", name).strip("._")[:80] or "unnamed"
 
 
 # run.json and results.json

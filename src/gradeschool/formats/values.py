@@ -1,4 +1,4 @@
-"""A sample: one completion from its row in a file to its verdict; how the values of a row are read.
+"""A sample: one completion as its row in a file gives it; how the values of a row are read.
 
 Values are those of JSON and of cells: completions, questions, ids, flags, failures.
 """
@@ -71,12 +71,12 @@ UNKNOWN = "unknown"  # a value that an engine does not report
 
 
 class ProblemReference(NamedTuple):
-    """How a row identifies its problem; what it does not say is None.
+    """How a row names its problem; what it does not say is None.
 
     id: of the problem, or its row in the dataset. question: may be a prompt that contains the
-    question. gold: the file's own answer, as it stands there. order: the place of the row among
-    those that are not blank, from 0, for --in-order. in_text: the text itself begins with the
-    question. turns: of the user in a chat, before the question.
+    question. gold: that of the file, as it stands there. order: the place of the row among those
+    that are not blank, from 0, for --in-order. in_text: the row has no question, id or gold, and
+    matching looks for a question in the text. turns: of the user in a chat, before the question.
     """
 
     id: str | None = None
@@ -103,10 +103,10 @@ NO_REFERENCE = ProblemReference()
 
 
 class Sample(NamedTuple):
-    """A completion, from its row in a file to its verdict.
+    """A completion, or why there is none, as its row in a file gives it.
 
     row: 1-based number in the file. run: the name that results are grouped under, UNNAMED for a row
-    that names none. reference: how the row identifies its problem. sample: its number among the
+    that names none. reference: how the row names its problem. sample: its number among the
     samples of its problem, UNNUMBERED if the file does not say. error: the provider's failure,
     which is an outcome, not a wrong answer. fault: why the row cannot be used. flag: the file's own
     verdict. stored: the completion of a row of a run folder. problem: set by matching, None for a

@@ -183,7 +183,7 @@ def _hash(text: str) -> str:
 
 METRIC = "exact_match"
 LM_EVAL = "lm-eval/"
-UNSAFE = re.compile(r"[\"<>:/|\\?*\[\]]+")  # replaced by lm_eval.utils.sanitize_model_name
+NOT_IN_LM_EVAL = re.compile(r"[\"<>:/|\\?*\[\]]+")  # replaced by lm_eval.utils.sanitize_model_name
 WORDLESS = re.compile(r"\W+")
 
 
@@ -260,7 +260,7 @@ def lm_eval_files(run: ExportedRun) -> Files:
         "accuracy": accuracies,
     }
     shown = "".join(char if char.isprintable() else "_" for char in storable(run.model))
-    model = UNSAFE.sub("__", shown).strip(".")[:120] or "model"
+    model = NOT_IN_LM_EVAL.sub("__", shown).strip(".")[:120] or "model"
     results = {
         "results": {task: figures},
         "group_subtasks": {task: []},

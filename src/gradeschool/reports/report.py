@@ -39,9 +39,10 @@ from gradeschool.scoring.sources import Run, Warn, choose_runs, named_files
 
 HEADLINE = 0  # the index of the headline scorer among those of a report
 MOST_TOKENS = 5_000  # a longer completion is shown without its values
-# Of the heat-map: colours; one value in so many is below the first colour's, and one above the
-# last's; solutions of each kind.
-BINS, OUTSIDE, EACH = 10, 20, 4
+# Of the heat-map.
+LAST_COLOUR = 10  # colours are numbered from 0
+OUTSIDE = 20  # one value in 20 is below those that colours tell apart, and one is above
+EACH_KIND = 4  # solutions that are shown
 
 
 class TokenValues(NamedTuple):
@@ -87,12 +88,9 @@ class JudgedRun:
     """
 
     def __init__(
-        self,
-        run: Run,
-        scorers: table.ScorerSet,
-        values: Mapping[str, TokenValues],
+        self, run: Run, scorers: table.ScorerSet, values: Mapping[str, TokenValues],
         warn: Warn = lambda _: None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.run, self.name, self.results = run, run.name, run_folder.results_of(run.path)
         self.headline = table.ScoredTable(run, scorers.scorers[:1])
         self.prompts: dict[str, Prompt] = {}
@@ -260,8 +258,8 @@ def _run_values(judged: JudgedRun) -> dict[str, Any]:
     # The spread leaves out the same scorers as the line under a table of scores.
     finding = [row for row in groups if row.finds]
     read = sum(len(row.names) for row in finding)
-    mute = len(score.scorers) - read if read > 1 else 0
-    accuracies = [row.result.accuracy for row in (finding if mute else groups)]
+    left_out = len(score.scorers) - read if read > 1 else 0
+    accuracies = [row.result.accuracy for row in (finding if left_out else groups)]
     settings = measured.measured(manifest)
     if settings and settings[-1][0] != "changed":
         is_known = known_protocol(manifest) is not None
@@ -300,7 +298,7 @@ def _run_values(judged: JudgedRun) -> dict[str, Any]:
         "scorers": {
             "rows": groups,
             "total": len(score.scorers),
-            "mute": mute,
+            "left_out": left_out,
             "spread": max(accuracies) - min(accuracies),
             "axis": axis_over(row.result.ci95 for row in groups if row.finds or row.own),
             "most": max(max(row.gained, row.lost) for row in groups),
@@ -313,7 +311,7 @@ def _run_values(judged: JudgedRun) -> dict[str, Any]:
             interval for point in points for interval in (point.maj_ci95, point.pass_ci95)
         ),
         "unit": "tokens" if has_tokens else "characters",
-        "lengths": [
+        "quantiles": [
             (name, len(each), [format(sorted(each)[int(q * (len(each) - 1))], form)
                                for q in QUANTILES])
             for name, form, each in columns if each
@@ -504,8 +502,8 @@ def heatmap_page(runs: Sequence[JudgedRun]) -> str:
     low, high = values[edge], values[-1 - edge]
 
     def colour(value: float) -> int:
-        """Return the colour of a value: 0 for low or less, BINS for high or more."""
-        return round(BINS * min(max((value - low) / max(high - low, 1e-9), 0.0), 1.0))
+        """Return the colour of a value: 0 for low or less, LAST_COLOUR for high or more."""
+        return round(LAST_COLOUR * min(max((value - low) / max(high - low, 1e-9), 0.0), 1.0))
 
     kinds = []
     for words, is_right in (("Correct", True), ("Not correct", False)):
@@ -518,7 +516,7 @@ def heatmap_page(runs: Sequence[JudgedRun]) -> str:
             by_problem: dict[str, Any] = {}
             for item in clearest:
                 by_problem.setdefault(item[1].problem.id, item)
-            kinds.append((f"{words}, scored {level}", [*by_problem.values()][:EACH]))
+            kinds.append((f"{words}, scored {level}", [*by_problem.values()][:EACH_KIND]))
     return render(
         "heatmap.html",
         runs[0].name if len(runs) == 1 else f"{len(runs)} runs",

@@ -323,7 +323,7 @@ def curve_table(curve: Sequence[AtK], title: str, console: Console) -> None:
 COUNTED = ("requested", "missing", "failed", "truncated", "empty", "prompt_tokens",
            "completion_tokens", "reasoning_tokens", "seconds", "errors", "deviations",
            "answered_by", "latency", "tokens_per_second", "cost")  # fmt: skip
-WORDS = {"latency": "seconds an answer", "tokens_per_second": "tokens a second"}
+FIGURE_WORDS = {"latency": "seconds an answer", "tokens_per_second": "tokens a second"}
 Cells = tuple[str, ...]
 
 
@@ -388,7 +388,7 @@ def print_run(run: RunSummary, console: Console) -> None:
         value = results.get(name)
         if isinstance(value, Mapping):
             value = ", ".join(f"{key} {part}" for key, part in value.items())
-        facts[WORDS.get(name, name.replace("_", " "))] = value
+        facts[FIGURE_WORDS.get(name, name.replace("_", " "))] = value
     for name, value in facts.items():
         if value not in (None, ""):
             console.print(f"{name:18} {printable(str(value))}", soft_wrap=True)

@@ -174,8 +174,8 @@ def votes_on(files: Sequence[str], names: Sequence[str], options: ReadOptions) -
     votes = [get_vote(name) for name in dict.fromkeys(names)]
     return [
         score_vote(run, vote)
-        for file, own in options.for_each(files)
-        for run in load_runs(file, own, lambda _: None)
+        for file, file_options in options.for_each(files)
+        for run in load_runs(file, file_options, lambda _: None)
         for vote in votes
     ]
 

@@ -65,8 +65,8 @@ def read_text(
 ) -> TextReading:
     """Analyse a completion once, for any number of scorers.
 
-    finish: the server's finish reason. changes: of labels, which are the cause if the text gives
-    the other gold. marks: pairs of marks of thinking besides the usual ones.
+    finish: the server's finish reason. changes: revised labels; if the text gives the revised gold,
+    the cause is a suspected label. marks: pairs of marks of thinking besides the usual ones.
     """
     reading = extract_final_answer(text, problem.question, marks)
     region = answer_region(text, problem.question, tuple(marks))
@@ -141,8 +141,8 @@ def label_changes_for(run: Run) -> LabelChanges:
 class ExplainedSample(NamedTuple):
     """A sample with its verdicts and the cause of each, in the order of the scorers.
 
-    A cause is None if scorer and text are right. A missing completion has no verdicts, one cause
-    and no reading.
+    A cause is None if scorer and text are right. A failed sample has no verdicts, one cause and
+    no reading.
     """
 
     sample: Sample
@@ -157,8 +157,8 @@ class ExplainedSample(NamedTuple):
         return " / ".join(verdict.outcome.value for verdict in self.verdicts)
 
     @property
-    def failed(self) -> bool:
-        """True if there is nothing to judge: no completion, or every scorer failed on it."""
+    def unjudged(self) -> bool:
+        """True if the sample failed, or every scorer fails on its text."""
         return all(verdict.outcome is Outcome.ERROR for verdict in self.verdicts)
 
     @property
@@ -178,7 +178,7 @@ def explained_samples(
 ) -> Iterator[ExplainedSample]:
     """Yield the samples of a table that have a problem with their causes, in file order.
 
-    changes: of labels. disagreements: only samples on which the scorers' outcomes differ.
+    changes: revised labels. disagreements: only samples on which the scorers' outcomes differ.
     """
     verdicts_of_samples, marks = table.each_verdicts(), table.scorers.thinking_marks
     for sample in table.run.samples:
@@ -188,8 +188,8 @@ def explained_samples(
         if disagreements and len({verdict.outcome for verdict in verdicts}) < 2:
             continue
         if sample.error:
-            missing = Cause(Failure.PROVIDER_ERROR, clip(sample.error, 200))
-            cause = VerdictCause(Side.SYSTEM, missing)
+            failure = Cause(Failure.PROVIDER_ERROR, clip(sample.error, 200))
+            cause = VerdictCause(Side.SYSTEM, failure)
             yield ExplainedSample(sample, sample.problem, (), (cause,), None)
             continue
         seen = read_text(sample.text, sample.problem, sample.finish, changes, marks)

@@ -25,27 +25,32 @@ from gradeschool.problem import MARKER, Problem
 from gradeschool.scorer import clip
 from gradeschool.scoring import matching
 
-FULL = 1536  # samples that are all examined, more than a test split has
-SPREAD = 13  # of the others, one in so many is
-NOTABLE = 0.05  # share of the rows that is worth a warning: it may move a figure by as much
-KEPT = 64  # questions that are remembered
-STRANGE = 0.25  # a text with fewer may be about another problem
-WORDY = 14  # different words
-LEAST_ROWS = 8  # fewer may look so by chance
-STRANGERS, MANY_STRANGERS = 0.05, 0.08  # shares of the texts: searched for other problems; said
-KEPT_STRANGERS = 256  # strangers that are remembered
-REACH = 31  # problems before and after its own whose golds and numbers are compared with a text's
-LEAST_NUMBERS, LEAST_DIGITS = 3, 5  # of a question, which tell it from others by its numbers
-MISPLACED = 0.02  # share of texts with the numbers of another question; recorded runs: 0.0038
-SEGMENT = 4.5  # total of a stretch of rows that shows a shift, see `Stretches`
-OWN_LOSS, OTHER_LOSS, GOLD_GAIN = 3.0, 0.25, 0.7  # a text of the row's problem; of another; by gold
-ABOUT_LOSS, LOST = 9.0, 60  # texts about their problem make a stretch of lost ones end
-SHORT, LETTERS = 300, 60  # characters of texts that are compared, of what is compared
-FEW_LETTERS = 12  # beside a number, these say nothing
-MOST_KINDS = 10_000  # of short texts
+# Held by test_checks.py: what it puts wrong is found, and no recorded run is refused.
+FULL = 1536  # the first texts of a file are all examined; a test split has 1,319
+SPREAD = 13  # of the texts after them, one in 13 is examined and counts 13 times
+NOTABLE = 0.05  # share of the texts that is worth a warning: it may move a figure by as much
+KEPT = 64  # unknown questions that are remembered, to find their dataset
+STRANGE = 0.25  # share of its question's words; a text that repeats fewer may be about another
+WORDY = 14  # different words; a text with fewer may be about any problem
+LEAST_ROWS = 8  # rows; what fewer show may be chance
+STRANGERS = 0.05  # share of wordy texts; if as many are strangers, their problems are looked for
+MANY_STRANGERS = 0.08  # share of wordy texts; if as many are strangers by id, a warning says so
+KEPT_STRANGERS = 256  # strangers that are remembered; up to 31 are compared with all problems
+REACH = 31  # places before and after its own whose golds and numbers are compared with a text's
+LEAST_NUMBERS, LEAST_DIGITS = 3, 5  # of a question; with fewer, another text has them by chance
+MISPLACED = 0.02  # share of texts with another question's numbers to refuse; recorded runs: 0.0038
+SEGMENT = 4.5  # total of `Stretches` that shows a shift; a text that fits another place adds 1
+OWN_LOSS = 3.0  # what a text that fits its own problem takes from every stretch of shifted rows
+OTHER_LOSS = 0.25  # what one that fits another place takes from the stretches of other shifts
+GOLD_GAIN = 0.7  # what a text adds of which only the last number fits another place, as its gold
+ABOUT_LOSS = 9.0  # what a text about its problem takes from a stretch of lost ones, which add 1
+LOST = 60  # lost texts of a stretch; with fewer, a part of a file is not named
+SHORT, LETTERS = 300, 60  # characters of a text that may be a failure's; of them, those compared
+FEW_LETTERS = 12  # letters beside a number; texts with fewer are alike only if they are equal
+MOST_KINDS = 10_000  # kinds of short texts that are counted
 MANY_EQUAL = 0.15  # share of equal texts to warn of, if they may be answers
-END = 80  # characters in which a reference solution marks its answer
-LEAST_CUT, MANY_CUT = 60, 0.15  # characters of cut texts; share of the texts that are as long
+END = 80  # characters at the end of a text, in which a reference solution marks its answer
+LEAST_CUT, MANY_CUT = 60, 0.15  # characters of cut texts, at least; share that are as long
 THOUSANDS = re.compile(r"\s*-?[1-9]\d{0,2}\.\d{3}\s*")  # or three decimals
 WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 LETTER = re.compile(r"\s*\(?[A-Ea-e]\)?\.?\s*")
@@ -122,7 +127,17 @@ class Checks:
     """The facts of one file: `add` counts them, `conclude` judges.
 
     Examines the first FULL texts, then one text of every SPREAD, which counts SPREAD times; then
-    `counts` are estimates.
+    `counts` are estimates. Its keys (`_count_facts` has those that its conditions explain):
+    failures: texts that are a service's failure; faults: rows that cannot be used; no gold: of
+        these, those that need a gold
+    searched: the texts examined; right: those whose last number is the gold
+    golds: rows with a gold; readable: golds that are numbers; file golds: of these, for problems of
+        no dataset; given: those equal to the text's last number; differ: from the dataset's
+    about: texts that are right or repeat their question; away: others, each counted once, as `lost`
+        counts its rows; wordy: right texts and those of WORDY words
+    strangers: wordy texts that repeat less than STRANGE; strangers by id: of rows without question
+    misplaced: texts with a nearby question's numbers, not their own's; golds of others: answers
+        that are golds of other rows
     """
 
     def __init__(
@@ -191,6 +206,7 @@ class Checks:
                 if problem is self._first is not self._before and number > 1:
                     self.rounds.append(number - 1)
                 self._before = problem
+            # At another place of each SPREAD rows: whatever repeats in a file is sampled evenly.
             if number > FULL and number % SPREAD != number // SPREAD % SPREAD:
                 continue
             self.examined += 1
@@ -285,7 +301,7 @@ class Checks:
                 "marked": is_marked,
                 "unmarked golds": is_unmarked and len(written.split()) > 14,
                 "readable": value,
-                "own": value and is_own,
+                "file golds": value and is_own,
                 "given": value and value == answer,  # by the text
                 "differ": differs,
                 "differ, given": differs and value == answer,
@@ -299,7 +315,7 @@ class Checks:
         counts, columns, texts = self.counts, self.columns, self.texts
         n = counts["searched"]
         gold, golds, readable = columns.roles.get("gold"), counts["golds"], counts["readable"]
-        given, differ, known = counts["given"], counts["differ"], readable - counts["own"]
+        given, differ, known = counts["given"], counts["differ"], readable - counts["file golds"]
         note = ""
         if self.examined < texts:
             note = f" (estimated from {self.examined:,} of {texts:,} texts)"
@@ -321,12 +337,12 @@ class Checks:
         lacks = "texts" if is_wordy else "texts without" if is_marked else "other numbers"
 
         # Golds that are the model's answers, or not the dataset's.
-        are_golds = n > 0 and readable >= LEAST_ROWS and not self.matcher.own_golds
+        are_golds = n > 0 and readable >= LEAST_ROWS and not self.matcher.takes_file_golds
         are_answers = are_golds and gold is not None and (
             given >= NEARLY_ALL * readable and differ >= max(2, NOTABLE * known)
             and counts["differ, given"] >= NEARLY_ALL * differ
         )  # fmt: skip
-        is_weak_gold = gold is not None and gold.plain in WEAK_GOLDS and not counts["own"]
+        is_weak_gold = gold is not None and gold.plain in WEAK_GOLDS and not counts["file golds"]
         are_others = are_golds and gold and differ >= 0.5 * known and known >= 4 and differ
 
         refusals = {
@@ -355,13 +371,13 @@ class Checks:
         is_bare = counts["bare"] >= NEARLY_ALL * n and "response" not in columns.named
         found = {
             "own-answers": are_golds and not differ and gold
-            and counts["own"] == n and given >= 0.98 * n,
+            and counts["file golds"] == n and given >= 0.98 * n,
             "models": are_answers,
             "differ": are_golds and differ and not are_answers,
             "rounds": rounds > 1
             and self.rounds == [texts * each // rounds for each in range(1, rounds)],
             "thousands": counts["thousands"] > 2 and not counts["decimals"],
-            "own-problems": min(counts["own"], n - counts["own"]) >= many,
+            "own-problems": min(counts["file golds"], n - counts["file golds"]) >= many,
             "prompts": counts["prompts"] >= max(3, 0.02 * n),  # fewer change no figure much
             "some-failures": counts["failures"],
             "remarks": counts["remarks"],
@@ -404,7 +420,7 @@ class Checks:
             "file": self.file, "name": self.matcher.name, "base": self.matcher.base,
             "counts": self.counts, "examples": self.examples, "columns": self.columns, "n": n,
             "rows": n + self.counts["faults"], "texts": self.texts,
-            "known": self.counts["readable"] - self.counts["own"],
+            "known": self.counts["readable"] - self.counts["file golds"],
             "all": self.texts + failures, "column": roles.get("response", "response"),
             "gold": roles.get("gold"),
         }  # fmt: skip
@@ -451,7 +467,7 @@ class Checks:
         place, problems, golds = neighbours
         words = matching.distinct_words(sample.text)
         share, is_wordy = matching.overlap(words, problem), len(words) >= WORDY
-        is_about = share >= matching.ABOUT or (share > 0.2 and len(words) < 20)
+        is_about = share >= matching.ABOUT_SHARE or (share > 0.2 and len(words) < 20)
         counts["about"] += weight * is_about
         counts["wordy"] += weight * is_wordy
         counts["away"] += not is_about
@@ -510,7 +526,7 @@ class Checks:
                 continue
             where = f"the problem {count(abs(shift), 'place')} {'after' if shift > 0 else 'before'}"
             are_texts = stretches in self.shifts.values()
-            if are_texts and self.matcher.by_id and rows >= 0.9 * stretches.n:
+            if are_texts and self.matcher.ids_name_problems and rows >= 0.9 * stretches.n:
                 shifted = self.matcher.base - shift
                 return self._say("shifted-ids", fits=fits, n=stretches.n, place=where,
                                  shifted=shifted)  # fmt: skip

@@ -44,7 +44,7 @@ LABELS = re.compile(
 )
 EXAMPLE_SIGNS = ("nswer", "A:", MARKER)  # one of these is in every example of a prompt
 READ = 6000  # characters of a text; base models run on into further questions
-ABOUT = 0.35  # share of a question's words in a text that is about it
+ABOUT_SHARE = 0.35  # share of a question's words in a text that is about it
 BETWEEN_WORDS = str.maketrans(dict.fromkeys(string.punctuation, " "))
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
@@ -54,27 +54,23 @@ compared_gold = lru_cache(16_384)(normalize)
 class Matcher:
     """Finds the problems of one dataset by question or id, and builds those that a file brings.
 
-    by_id: whether ids name problems of the dataset. base: the number of the first problem in ids.
-    own_golds: whether the file's golds replace the dataset's. cuts_prompts: whether a text that
-    begins with its prompt is cut to what follows. ids, rows: the problems by their id and by the
-    number of their row; places: the row of each id.
+    ids_name_problems: whether ids are those of the dataset. base: the number of the first problem
+    in ids. takes_file_golds: whether the file's golds replace the dataset's. cuts_prompts: whether
+    a text that begins with its prompt is cut to what follows. ids, rows: the problems by their id
+    and by the number of their row; places: the row of each id.
     """
 
     def __init__(
-        self,
-        problems: Sequence[Problem],
-        name: str,
-        by_id: bool = True,
-        base: int = 0,
-        own_golds: bool = False,
-    ) -> None:
+        self, problems: Sequence[Problem], name: str, ids_name_problems: bool = True,
+        base: int = 0, takes_file_golds: bool = False,
+    ) -> None:  # fmt: skip
         self.problems = problems
         self.name = name
-        self.by_id = by_id
+        self.ids_name_problems = ids_name_problems
         self.base = base
-        self.own_golds = own_golds
+        self.takes_file_golds = takes_file_golds
         self.cuts_prompts = False
-        # By place. Of the rows of another dataset, some are kept: an index refers to those rows.
+        # The place; in a dataset that keeps some rows of another, the row there: ids mean that.
         self.places = {each.id: int(each.meta.get("row", n)) for n, each in enumerate(problems)}
         self.ids = {problem.id: problem for problem in problems}
         self.rows = {self.places[problem.id]: problem for problem in problems}
@@ -84,7 +80,7 @@ class Matcher:
         """Return a sample with its problem, or with the fault for which it has none.
 
         A text that begins with its prompt is cut to what follows the question if the row names its
-        problem in no other way, or if the texts of the file do (`cuts_prompts`).
+        problem in no other way, or if most texts of the file begin so (`cuts_prompts`).
         """
         if sample.fault:
             return sample
@@ -98,7 +94,7 @@ class Matcher:
                 ))  # fmt: skip
             return sample._replace(problem=asked[0], text=asked[1])
         gold = reference.gold
-        if gold is not None and not self.by_id and reference[:2] == (None, None):
+        if gold is not None and not self.ids_name_problems and reference[:2] == (None, None):
             reference = reference._replace(id=f"row {sample.row}")  # a problem of its own
         key = reference
         if gold is not None and not isinstance(gold, str):  # a list cannot be a key
@@ -140,17 +136,17 @@ class Matcher:
                     f"has a question that is not in {self.name!r}: {clip(question)!r}, and no "
                     f"gold; {ADVICE}"
                 )
-        elif gold is not None and not self.by_id:
+        elif gold is not None and not self.ids_name_problems:
             return own_problem(id, "", gold)
         elif id is None:
             raise InputError("names no problem: it has no question and no id")
-        elif not self.by_id:
+        elif not self.ids_name_problems:
             raise InputError(
                 f"has the id {clip(id)!r} and no question: an id does not say of which "
                 f"dataset; give it with -d, such as -d {self.name}"
             )
         else:
-            problem = self.by_name(id)
+            problem = self.problem_of_id(id)
             if problem is None:
                 base, last = self.base, max(self.rows, default=-1)
                 fits = f", as the texts fit ids from {base}" if base else ""
@@ -160,7 +156,7 @@ class Matcher:
                 if sum(part.isdecimal() for part in PARTS_OF_ID.split(id)) > 1:
                     lacks = " with several numbers; name the problem's own column"
                 raise InputError(f"has the id {clip(id)!r}{lacks}")
-        if not self.own_golds:
+        if not self.takes_file_golds:
             return problem
         if gold is None:
             raise InputError("has no gold in the column that --columns names")
@@ -169,8 +165,8 @@ class Matcher:
 
     def _asked(self, question: str, reference: ProblemReference) -> Problem | None:
         """Return the problem that a question, a prompt or the turns of a chat ask."""
-        gold = reference.gold
-        named = self.by_name(reference.id) if self.by_id and reference.id else None
+        id, gold = reference.id, reference.gold
+        named = self.problem_of_id(id) if self.ids_name_problems and id else None
         if named is not None and named.question == question:
             return named  # another problem may have the same question
         if problem := self.questions.get(squeeze(question)):
@@ -191,7 +187,7 @@ class Matcher:
                 return asked[0]
         return None
 
-    def by_name(self, id: str) -> Problem | None:
+    def problem_of_id(self, id: str) -> Problem | None:
         """Return the problem of an id: its own id, or the number of its row."""
         if self.base == 0 and (problem := self.ids.get(id)) is not None:
             return problem
@@ -349,8 +345,8 @@ def find_shift(
             if answer and answer == compared_gold(problem.gold):
                 # A wrong answer is often near the right one.
                 scores[shift] += 0.0 if shift and own and are_near(own.gold, problem.gold) else 0.5
-    second, best = sorted(scores.values())[-2:]
-    return None if best < ABOUT or second > best - 0.1 else max(scores, key=scores.__getitem__)
+    other, best = sorted(scores.values())[-2:]
+    return None if best < ABOUT_SHARE or other > best - 0.1 else max(scores, key=scores.__getitem__)
 
 
 @lru_cache(16_384)

@@ -1,7 +1,7 @@
 """The scores of files in one pass: batches of samples -> outcomes -> rows -> counts -> scores.
 
 `score_sources` runs all steps. `score_batch` maps a batch of samples to rows without texts: here,
-in other processes (`--jobs`) or in tasks of Ray (`--engine ray`). `_count_rows` adds the rows of
+in other processes (`--jobs`) or in tasks of Ray (`--engine ray`). `_scores_by_run` adds the rows of
 one source up in 8 bytes a sample, and `score_counts` gives the figures of a run. `score_run` gives
 the same figures for a run in memory.
 """
@@ -44,14 +44,14 @@ RAY_MESSAGE = 300  # characters of Ray's own error message
 TextForm = tuple[bool, bool, bool, bool]  # whether it has each of `FORM_NAMES`
 # Problem, outcomes, form, revised, flag.
 RowKind = tuple[str, bytes, TextForm | None, bytes, bool | None]
-UNUSABLE: RowKind = ("", b"", None, b"", None)
+UNUSABLE_ROW: RowKind = ("", b"", None, b"", None)
 
 
 class ScoredRow(NamedTuple):
     """A sample after scoring, without its text.
 
     run: as in the file, "" if the row does not say. problem: its id, None if the row cannot be
-    used. sample: as in the file, UNNUMBERED for none. error: why there is no text. fault: why the
+    used. sample: as in the file, UNNUMBERED for none. error: the service's failure. fault: why the
     row cannot be used. flag: the file's own verdict. digest: of the text, never 0. outcomes: a byte
     for each scorer, empty without a text, which has no form. revised: outcomes under the gold of
     GSM8K-Platinum where it differs, or REMOVED.
@@ -93,7 +93,7 @@ def score_batch(
             if problem and not sample.error:
                 outcomes = next(scored)
                 form = form_of(text, sample.finish, problem, marks)
-                if problem.id in changes:  # a failed sample is one under either label
+                if problem.id in changes:  # a failed sample has failed under both labels
                     other, revised = changes[problem.id], REMOVED
                     if other is not None:
                         other = replace(other, id=f"{other.id} revised")
@@ -111,15 +111,10 @@ def form_of(text: str, finish: str, problem: Problem, marks: Marks) -> TextForm:
 
 
 def score_sources(
-    sources: Sequence[Source],
-    scorers: ScorerSet,
-    warn: Warn,
-    *,
-    jobs: int = 1,
-    labels: bool = False,
-    engine: str = "local",
+    sources: Sequence[Source], scorers: ScorerSet, warn: Warn, *, jobs: int = 1,
+    labels: bool = False, engine: str = "local",
     write: Callable[[str, Sequence[ScoredRow]], None] = lambda source, rows: None,
-) -> list[RunScore]:
+) -> list[RunScore]:  # fmt: skip
     """Return the scores of every run of the sources, under distinct names.
 
     jobs: scoring processes; the scores do not depend on it. labels: score under the labels of
@@ -142,7 +137,7 @@ def score_sources(
             batches = map(score_batch, source.batches(), repeat(scorers), repeat(changes))
         else:
             batches = _score_in_processes(source.batches(), scorers, changes, jobs)
-        for score in _count_rows(source, batches, scorers.names, warn, write):
+        for score in _scores_by_run(source, batches, scorers.names, warn, write):
             name = f"{score.run} ({source.name})" if score.run in scores else score.run
             scores[name] = replace(score, run=name)
     return list(scores.values())
@@ -299,7 +294,7 @@ def _score_on_ray(
         raise no_such_run(source.path, source.only, runs)
 
 
-def _count_rows(
+def _scores_by_run(
     source: Source,
     batches: Iterable[Sequence[ScoredRow]],
     scorers: Sequence[str],
@@ -316,15 +311,15 @@ def _count_rows(
     for batch in batches:
         write(source.name, batch)
         # Unpacked, since this takes a third of the time of the attributes.
-        for (row, run, problem, gold, sample, _, _, fault, flag, text, outcomes, form,
+        for (row, run, problem, gold, sample, _, _, fault, flag, text_digest, outcomes, form,
              revised) in batch:  # fmt: skip
             counts = runs[run]
             if problem is None:
-                counts[UNUSABLE] += 1
+                counts[UNUSABLE_ROW] += 1
                 numbering.note(row, run, fault)
                 continue
             kind = problem, outcomes, form, revised, flag
-            if numbering.number(row, run, problem, gold, sample, text) is not None:
+            if numbering.number(row, run, problem, gold, sample, text_digest) is not None:
                 counts[kind] = counts.get(kind, 0) + 1  # twice as fast as Counter's own
             elif sample == UNNUMBERED:  # it counts if the run turns out to be sampled
                 repeated[run][kind] += 1
@@ -336,24 +331,24 @@ def _count_rows(
     named: defaultdict[str, Counter[RowKind]] = defaultdict(Counter)
     for run, counts in runs.items():
         named[unnamed if run == UNNAMED else run].update(counts)
-    usable = sum(counts.total() - counts[UNUSABLE] for counts in named.values())
+    usable = sum(counts.total() - counts[UNUSABLE_ROW] for counts in named.values())
     note_missing(Path(source.path), usable, warn)
     for run, counts in named.items():
         origin = f"{source.path}#{run}" if len(named) > 1 else source.name
         score = score_counts(run, counts, scorers)
-        yield replace(score, faults=counts[UNUSABLE], origin=origin)
+        yield replace(score, faults=counts[UNUSABLE_ROW], origin=origin)
 
 
 @dataclass(frozen=True, slots=True)
 class ScorerResult:
     """The result of one scorer on one run.
 
-    accuracy: the mean over problems of the share of judged samples that are correct. Samples
-    without a text are not judged; they are counted as errors. ci95: Wilson interval, clustered by
-    problem if problems have several samples. If nothing was judged, both are undefined, and null in
-    JSON. accuracy_bounds: if the scorer itself fails on some texts, the accuracy if all of these
-    are wrong, and if all are right; else None. With bounds the accuracy is the lower, null in JSON.
-    failed: completions without a text, among the errors; the accuracy is that of the others.
+    error: samples that are not judged: those that failed (`failed`: they have no text), and those
+    on whose text the scorer itself fails. accuracy: the mean over problems of the share of judged
+    samples that are correct. ci95: Wilson interval, clustered by problem if problems have several
+    samples. If nothing was judged, both are undefined, and null in JSON. accuracy_bounds: if the
+    scorer itself fails on some texts, the accuracy if all of these are wrong, and if all are right;
+    else None. With bounds the accuracy is the lower, null in JSON.
     """
 
     scorer: str
@@ -403,9 +398,8 @@ class RunScore:
     scores under the labels of GSM8K-Platinum, None if they were not asked for or change none of the
     run's problems. samples: the fewest and the most completions of a problem, None if all have
     equally many. flags: each scorer against the file's own verdicts, {} if it has none. agreeing:
-    names of the scorers that agree on every completion, in groups. failed: completions without a
-    text, which are errors under every scorer; faults: unusable rows among them. origin: FILE or
-    FILE#RUN.
+    names of the scorers that agree on every completion, in groups. failed: samples without a text,
+    which are errors under every scorer; faults: unusable rows among them. origin: FILE or FILE#RUN.
     """
 
     run: str
@@ -453,7 +447,7 @@ class RunScore:
 
 def score_run(table: ScoredTable) -> RunScore:
     """Return the scores of a run in memory under every scorer of its table."""
-    counts = Counter({UNUSABLE: len(table.run.samples) - len(table.samples)})
+    counts = Counter({UNUSABLE_ROW: len(table.run.samples) - len(table.samples)})
     for sample, problem, outcomes in zip(table.samples, table.problems, table.outcomes,
                                          strict=True):  # fmt: skip
         form = form_of(sample.text, sample.finish, problem, table.scorers.thinking_marks)
@@ -462,7 +456,7 @@ def score_run(table: ScoredTable) -> RunScore:
 
 
 def score_counts(run: str, counts: Counter[RowKind], scorers: Sequence[str]) -> RunScore:
-    """Return the score of a run from the numbers of its rows; those without outcomes are errors."""
+    """Return the score of a run from the numbers of its rows; those without outcomes failed."""
     sizes: dict[str, int] = {}  # samples with a text, by problem
     rows: list[tuple[str, bool | None, int]] = []
     forms, joined, has_flags, is_revised = Counter[TextForm](), [], False, False
@@ -527,7 +521,7 @@ def score_counts(run: str, counts: Counter[RowKind], scorers: Sequence[str]) -> 
 
 FIELDS = {"source": str, "row": int, "run": str, "problem": str, "sample": int, "gold": str,
           "finish": str, "error": str, "form": str}  # fmt: skip
-WORDS = tuple(outcome.value for outcome in OUTCOMES)
+OUTCOME_WORDS = tuple(outcome.value for outcome in OUTCOMES)
 ROW_GROUP = 65_536
 
 
@@ -570,7 +564,7 @@ def verdict_table(
                     "form": "unknown" if row.form is None else forms,
                 }
                 fields: dict[str, Any] = {name: facts[name] for name in FIELDS}
-                fields |= zip(scorers, map(WORDS.__getitem__, outcomes), strict=True)
+                fields |= zip(scorers, map(OUTCOME_WORDS.__getitem__, outcomes), strict=True)
                 if parquet is not None:  # UTF-8 cannot encode lone surrogates: "\ud800" is written
                     for name in ("source", "run", "problem", "gold", "error"):
                         text = str(fields[name] or "").encode("utf-8", "backslashreplace")

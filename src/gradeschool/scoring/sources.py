@@ -66,7 +66,7 @@ class Source:
     matcher: Matcher = field(init=False)
     checks: Checks | AlikeTexts = field(init=False)
 
-    def match_with(self, dataset: Dataset) -> None:
+    def use_dataset(self, dataset: Dataset) -> None:
         """Find out from the first rows how they name the problems of a dataset, and say it.
 
         Raises InputError if a run's dataset has changed since; warns if the user named it anyway. A
@@ -95,28 +95,25 @@ class Source:
             has_questions = has_questions or sample.reference.question is not None
             has_golds = has_golds or sample.reference.gold is not None
         base = options.id_base
-        by_id = (
-            options.dataset is not None
-            or base is not None
-            or "dataset" in run_folder.manifest_of(file.path)
-        )
+        has_ids = options.dataset is not None or base is not None
+        has_ids = has_ids or "dataset" in run_folder.manifest_of(file.path)
         if base is None and not has_questions and not options.in_order:
             base = find_id_base(file.head, self.matcher)
-            by_id = by_id or base is not None
+            has_ids = has_ids or base is not None
         if has_questions:
-            by_id = not has_golds
-        own_golds = columns is not None and {"gold"} <= columns.named & columns.roles.keys()
-        self.matcher = Matcher(dataset.problems, dataset.name, by_id, base or 0, own_golds)
+            has_ids = not has_golds
+        takes_file_golds = columns is not None and {"gold"} <= columns.named & columns.roles.keys()
+        self.matcher = Matcher(dataset.problems, dataset.name, has_ids, base or 0, takes_file_golds)
         self.matcher.cuts_prompts = begin_with_prompts(file.head, self.matcher)
         self.checks = Checks(self.name, self.matcher, columns, options)
         problems = f"problems of {dataset.name!r}"
-        if not dataset.problems or (has_golds and not by_id and not has_questions):
+        if not dataset.problems or (has_golds and not has_ids and not has_questions):
             problems = "the file's own problems"
             if has_questions:
                 problems += f" ({DEFAULT_DATASET!r} is not here to compare their golds)"
-        elif has_golds and not by_id:
+        elif has_golds and not has_ids:
             problems += " by their questions, else the file's own"
-        elif has_golds and not own_golds:
+        elif has_golds and not takes_file_golds:
             problems += ", with its golds, not the file's"
         counted = f" (ids from {base})" if base else ""
         kind = str(columns or file.kind)
@@ -163,17 +160,17 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
     folder's own, else GSM8K's test split. Raises InputError, DataError.
     """
     sources, datasets = [], []
-    for name, own in options.for_each(names):
+    for name, file_options in options.for_each(names):
         path, only = split_run(name)
         parts = named_files(path)
         run = default_run_name(Path(path).parent if _is_pattern(path) else Path(path))
-        file = SampleFile(parts[0], run, own)
-        dataset = own.dataset or run_folder.dataset_of(parts[0]) or DEFAULT_DATASET
-        if not (own.dataset or is_here(dataset)):
+        file = SampleFile(parts[0], run, file_options)
+        dataset = file_options.dataset or run_folder.dataset_of(parts[0]) or DEFAULT_DATASET
+        if not (file_options.dataset or is_here(dataset)):
             usable = [each.reference for each in file.head if not each.fault]
             if usable and all(reference.gold is not None for reference in usable):
                 dataset = ""  # no dataset is needed, and none is fetched
-        sources.append(Source(name, path, only, parts, own, file, warn))
+        sources.append(Source(name, path, only, parts, file_options, file, warn))
         datasets.append(dataset)
     loaded = {"": OWN_GOLDS}
     # Those that are here first: a wrong name fails before a fetch.
@@ -194,14 +191,14 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
             read = f"read {source.name!r}: {columns}; {lacks}"
             raise DataError(f"{read}, so {name!r} is needed: {error}") from error
     for source, name in zip(sources, datasets, strict=True):
-        source.match_with(loaded[name])
+        source.use_dataset(loaded[name])
     return sources
 
 
 def check_sources(names: Sequence[str], options: ReadOptions) -> None:
     """Raise InputError for a table that cannot be read, before a model or a dataset is loaded."""
-    for name, own in options.for_each(names):
-        SampleFile(named_files(split_run(name)[0])[0], None, own)
+    for name, file_options in options.for_each(names):
+        SampleFile(named_files(split_run(name)[0])[0], None, file_options)
 
 
 # Names of files
@@ -273,8 +270,8 @@ def digest(text: str) -> int:
 class _Samples:
     """The digests of one problem's samples in one run, by sample number: 8 bytes for each.
 
-    texts: of the numbers 0, 1, 2, ... far: of numbers after a gap, and negative ones. known: the
-    set of all digests, from the first number that two texts have. free: the first number after all.
+    texts: of the numbers 0, 1, 2, ... far: of numbers after a gap, and negative ones. known: all
+    digests as a set, None until two texts have one number. free: the first number after all.
     """
 
     __slots__ = ("far", "free", "known", "texts", "unnumbered")
@@ -285,25 +282,25 @@ class _Samples:
         self.known: set[int] | None = None
         self.free = self.unnumbered = 0
 
-    def number(self, wanted: int, text: int) -> int | None:
+    def number(self, wanted: int, text_digest: int) -> int | None:
         """Return the number that a text gets, None if it repeats an earlier one.
 
         A text whose number another text has gets the first number after all others.
         """
         texts, number = self.texts, wanted
         taken = texts[wanted] if 0 <= wanted < len(texts) else self.far.get(wanted)
-        if taken is not None and taken != text:
+        if taken is not None and taken != text_digest:
             self.known = self.known or {*texts, *self.far.values()}
             number = self.free
-        if taken == text or (number != wanted and text in (self.known or ())):
+        if taken == text_digest or (number != wanted and text_digest in (self.known or ())):
             return None
         self.free = max(self.free, number + 1)
         if number == len(texts):
-            texts.append(text)
+            texts.append(text_digest)
         else:
-            self.far[number] = text
+            self.far[number] = text_digest
         if self.known is not None:
-            self.known.add(text)
+            self.known.add(text_digest)
         return number
 
 
@@ -317,7 +314,7 @@ class Numbering:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        # By run and problem. Of a single sample 0 only the digest: negative if it has no number.
+        # By run and problem; of a single sample 0 its digest, negative if its row has no number.
         self._samples: dict[tuple[str, str], _Samples | int] = {}
         self._golds: dict[str, str] = {}
         # By kind, run, and whether the row has a sample number: the number and the first messages.
@@ -333,11 +330,11 @@ class Numbering:
             first.append((row, f"row {row} of {self.source!r} {words}"))
 
     def number(
-        self, row: int, run: str, problem: str, gold: str, sample: int, text: int
+        self, row: int, run: str, problem: str, gold: str, sample: int, text_digest: int
     ) -> int | None:
         """Return the sample number of a row, None if it repeats an earlier one; remember it.
 
-        sample: its number in the file, UNNUMBERED if it has none. text: the `digest` of its text.
+        sample: its number in the file, UNNUMBERED if it has none. text_digest: see `digest`.
         """
         if (first := self._golds.setdefault(problem, gold)) != gold:
             words = f"gives the gold {gold!r} to a problem that an earlier row gives {first!r}"
@@ -345,7 +342,7 @@ class Numbering:
         samples = self._samples.get((run, problem))
         numbered = sample != UNNUMBERED
         if samples is None and (sample == 0 or not numbered):
-            self._samples[run, problem] = text if numbered else -text
+            self._samples[run, problem] = text_digest if numbered else -text_digest
             return 0
         if not isinstance(samples, _Samples):
             first_text, samples = samples, _Samples()
@@ -355,7 +352,7 @@ class Numbering:
                 samples.unnumbered = int(first_text < 0)
         samples.unnumbered += not numbered
         wanted = sample if numbered else 0
-        number = samples.number(wanted, text)
+        number = samples.number(wanted, text_digest)
         if number is None:
             words = f"repeats a sample of problem {problem!r} exactly; counted once"
             self.note(row, run, words, "repeats a row", numbered)
@@ -437,7 +434,7 @@ class Run:
 
 
 def file_ids(runs: Iterable[Run]) -> dict[str, str]:
-    """Return a file's own ids of the problems that it brings, {} if they do not tell them apart."""
+    """Return a file's ids of the problems that it brings, {} if they do not tell them apart."""
     ids: dict[str, str] = {}
     for run in runs:
         for sample in run.samples:
@@ -451,7 +448,7 @@ def file_ids(runs: Iterable[Run]) -> dict[str, str]:
 def collect(samples: Iterable[Sample], dataset: str, source: str, warn: Warn) -> list[Run]:
     """Group the matched samples of a source by run, with their sample numbers.
 
-    dataset: the name of the source's dataset. A row that cannot be used is a sample with an error.
+    dataset: the name of the source's dataset. A row that cannot be used is a sample without a text.
     Raises InputError if no row can be used.
     """
     numbering = Numbering(source)
@@ -533,9 +530,9 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
     """
     chosen: list[Run] = []
     if len(options.columns) == len(specs) > len({split_run(spec)[0] for spec in specs}):
-        for number, (spec, own) in enumerate(options.for_each(specs), start=1):
-            column = own.columns[0].get("response", f"{number}")
-            for run in choose_runs([spec], own, warn):
+        for number, (spec, file_options) in enumerate(options.for_each(specs), start=1):
+            column = file_options.columns[0].get("response", f"{number}")
+            for run in choose_runs([spec], file_options, warn):
                 run.name = f"{run.name} ({column})"
                 chosen.append(run)
         return chosen
@@ -543,7 +540,7 @@ def choose_runs(specs: Sequence[str], options: ReadOptions, warn: Warn) -> list[
     files = list(dict.fromkeys(file for file, _ in pairs))
     for file in files:  # a wrong path is reported before the first file is read
         completions_of(named_files(file)[0])
-    loaded = {file: load_runs(file, own, warn) for file, own in options.for_each(files)}
+    loaded = {file: load_runs(file, each, warn) for file, each in options.for_each(files)}
     for file, name in pairs:
         named = [run for run in loaded[file] if name in ("", run.name)]
         if not named:

@@ -58,10 +58,10 @@ def choose_scorers(names: Sequence[ScorerChoice], dataset: str | None = None) ->
     is installed. Raises UnknownNameError, MissingExtraError for a named scorer whose extra is not
     installed, and InputError for a function that cannot be called.
     """
-    known, here = all_scorers(), dataset or ""
+    known, dataset = all_scorers(), dataset or ""
     if not names:
         plain = (scorer for scorer in known.values() if not scorer.extra)
-        return [scorer for scorer in plain if here.startswith(scorer.dataset)]
+        return [scorer for scorer in plain if dataset.startswith(scorer.dataset)]
     chosen = []
     if ALL in names:
         chosen = [scorer for scorer in known.values() if available(scorer)]
@@ -97,8 +97,8 @@ def headline_scorer(manifests: Sequence[Mapping[str, Any]]) -> str:
     The answer extractor is used for samples without a protocol, for runs that disagree, and for a
     scorer that this version does not have.
     """
-    own = {scorer_of(manifest) or "" for manifest in manifests}
-    name = own.pop() if len(own) == 1 else ""
+    names = {scorer_of(manifest) or "" for manifest in manifests}
+    name = names.pop() if len(names) == 1 else ""
     return name if name in all_scorers() or name.startswith(MARKED_READER) else DEFAULT_SCORER
 
 
@@ -293,7 +293,7 @@ class ScoredTable:
         return list(self.each_verdicts())
 
     def each_verdicts(self) -> Iterator[tuple[Verdict, ...]]:
-        """Yield the same on demand, while the shared results of each text are cached."""
+        """Yield `verdicts` one by one: the scorers of a text share what is cached of it."""
 
         def judge(text: str, problem: Problem) -> tuple[Verdict, ...]:
             return tuple([scorer.judge(text, problem) for scorer in self.scorers.scorers])

@@ -174,7 +174,7 @@ def label_steps(
     used: set[int] = set()
     try:
         for number, line in enumerate(steps[:-1]):
-            matched, reason = _judge(line, number, results, reference)
+            matched, reason = _check_step(line, number, results, reference)
             used |= matched
             if reason == UNLIKE:
                 unlike.add(number)
@@ -194,7 +194,7 @@ def label_steps(
     return StepLabels(steps, first, reasons.get(first, ""))
 
 
-def _judge(
+def _check_step(
     line: str, number: int, results: _Results, reference: ReferenceSteps
 ) -> tuple[Steps, str]:
     """Return the steps that a right line uses, and why it is wrong ("" for right)."""

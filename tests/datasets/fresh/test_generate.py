@@ -233,7 +233,7 @@ def test_a_sentence_draws_says_and_computes() -> None:
     story = Story(Chance("row"), {"tips": tips})
     story.past = False
     story.cast["A"] = MIA
-    share = story.turn("tips", now=leaf(20, "wage", money=True))
+    share = story.tell("tips", now=leaf(20, "wage", money=True))
     assert (share.value, signature(share.tree)) == (Fraction(25, 2), "((wage+tips)/friends)")
     assert [text for text, _ in story.steps] == [
         "She has 20+5=$<<20+5=25>>25.", "Each gets 25/2=$<<25/2=12.5>>12.50."

@@ -40,7 +40,7 @@ def ages(story: Story, chance: Chance) -> None:
     kind = chance.below(4) if story.size > 2 else 0
     n = story.draw("6-40<60 age")
     name = ("is", "is", "will be", "was")[kind]
-    values = [story.turn(name, B=people[0], n=n, now=n)]
+    values = [story.tell(name, B=people[0], n=n, now=n)]
     for person in people[1:]:
         index = chance.below(len(values))
         other, base = people[index], values[index]
@@ -48,10 +48,10 @@ def ages(story: Story, chance: Chance) -> None:
         if relation == "both" and len(values) > 1:
             i, j = chance.sample(range(len(values)), 2)
             both = values[i] + values[j]
-            age = story.turn("both", now=both, B=person, A=people[i], C=people[j])
+            age = story.tell("both", now=both, B=person, A=people[i], C=people[j])
         else:
             name = "older" if relation == "both" else relation  # of a single other person
-            age = story.turn(name, role=relation, now=base, B=person, A=other)
+            age = story.tell(name, role=relation, now=base, B=person, A=other)
         story.require(2 <= age.value <= OLDEST)
         values.append(age)
     last, age, first = people[-1], values[-1], values[0]
@@ -89,8 +89,8 @@ def averages(story: Story, chance: Chance) -> None:
     story.cast.update(A=story.person(), game=game, points=points)
     if chance.hit(0.4):
         n, m = story.draw("3-8w count"), story.draw(f"{low}-{high - 5}<{most} average")
-        total = story.turn("known average", n=n, m=m)
-        total = story.turn("then", now=total, low=low, high=high, most=most)
+        total = story.tell("known average", n=n, m=m)
+        total = story.tell("then", now=total, low=low, high=high, most=most)
         is_short = story.size < 4 and chance.hit(0.5)
         story.ask("sum" if is_short else "new average", total, n=n)
         return
@@ -100,7 +100,7 @@ def averages(story: Story, chance: Chance) -> None:
     while story.steps_left > 2 and chance.hit(0.7) and len(results) < 5 and game != "test":
         place = chance.below(len(results))
         name, nth = "next more" if chance.hit(0.6) else "next times", ORDER[len(results)]
-        results.append(story.turn(name, now=results[place], nth=ORDER[place], place=nth))
+        results.append(story.tell(name, now=results[place], nth=ORDER[place], place=nth))
     total = story.step("In all, that {~be} {=} {points}.", sum(results[1:], results[0]))
     number = constant(len(results))
     if chance.hit(0.5):
@@ -154,30 +154,30 @@ def collection(story: Story, chance: Chance) -> None:
     start = chance.below(6)
     if start <= 1 or story.size < 3:
         n = round_number(story, 12, 80)
-        have = story.turn("has", n=n, now=n)
+        have = story.tell("has", n=n, now=n)
     elif start == 2:
-        have = story.turn("has boxes")
+        have = story.tell("has boxes")
     elif start == 3:
         values = story.draws("k=2-9w boxes; m=4-15 each; n=2-12 n")
         story.say("has boxes", **values)
         story.say("loose", m=values["n"])
-        have = story.turn("boxes and loose", **values)
+        have = story.tell("boxes and loose", **values)
     else:
         other, n = story.person(), round_number(story, 10, 50)
         story.say("other has", B=other, n=n)
         name = "times" if start == 4 else "more" if chance.hit(0.5) else "fewer"
-        have = story.turn(name, n=n, B=other)
+        have = story.tell(name, n=n, B=other)
     least = 0 if ending == "how many" else 1
     while True:
         kind = chance.pick(HAPPENS)
         if kind == "part":
             part, taken = share(story, have) if chance.hit(0.7) else percent(story, have)
-            have = story.turn("gives part", now=have, part=part, taken=taken)
+            have = story.tell("gives part", now=have, part=part, taken=taken)
         elif kind == "buys":
             k = story.draw("3-40 gain")
-            have = story.turn("buys" if chance.hit(0.5) else "is given", now=have, k=k)
+            have = story.tell("buys" if chance.hit(0.5) else "is given", now=have, k=k)
         else:
-            have = story.turn(kind, now=have)
+            have = story.tell(kind, now=have)
         if story.steps_left <= least:
             break
     story.ask(ending, have, low=max(item.low, 2), high=max(item.high, 3))
@@ -222,9 +222,9 @@ def comparison(story: Story, chance: Chance) -> None:
     numbers = [value for _, value in counted]
     total = story.step("In all there {~~be} {=} {item}.", sum(numbers[1:], numbers[0]))
     if kind == "sold":
-        story.ask("how much", total, p=story.turn("sold for"))
+        story.ask("how much", total, p=story.tell("sold for"))
     elif kind == "packed":
-        story.ask("how many", total, k=story.turn(kind, now=total))
+        story.ask("how many", total, k=story.tell(kind, now=total))
     else:
         names = [str(getattr(subject, "name", subject)) for subject, _ in counted]
         story.ask(f"{frame} total", total, all=listed(names))
@@ -238,7 +238,7 @@ def _related(story: Story, frame: str, subject: Any, known: list[Compared]) -> Q
     values: dict[str, Any] = {"B": subject, "A": other}
     if kind == "direct":
         n = round_number(story, 6, 60)
-        return story.turn(f"{frame} direct", B=subject, n=n, now=n)
+        return story.tell(f"{frame} direct", B=subject, n=n, now=n)
     if kind == "both":
         story.require(len(known) > 1)
         (values["A"], first), (values["C"], second) = chance.sample(known, 2)
@@ -303,7 +303,7 @@ def _groups_start(story: Story) -> tuple[Quantity, str]:
         if chance.hit(0.5):
             return story.compute("There are {=k+m} {who} in all.", **values), who
         return (values["k"], a) if chance.below(2) == 0 else (values["m"], b)
-    whole = story.turn("rooms" if kind == 2 and story.size > 2 else "all")
+    whole = story.tell("rooms" if kind == 2 and story.size > 2 else "all")
     if story.steps_left < 3 or chance.hit(0.3):
         return whole, who
     count, _ = _part(story, "kind", whole, a)
@@ -338,7 +338,7 @@ def ratios(story: Story, chance: Chance) -> None:
     while story.steps_left > 1 and chance.hit(0.75):
         which, k = chance.below(2), story.draw("2-20 change")
         name = "gone" if chance.hit(0.5) else "new"
-        values[which] = story.turn(name, now=values[which], k=k, kind=kinds[which])
+        values[which] = story.tell(name, now=values[which], k=k, kind=kinds[which])
         changed = True
     end = chance.below(3)
     if end == 0 and changed:
@@ -368,21 +368,21 @@ def recipes(story: Story, chance: Chance) -> None:
     else:
         story.say("recipe", n=n, k=k)
     if story.size > 3 and chance.hit(0.5):
-        total = story.turn("guests")
+        total = story.tell("guests")
         story.require(total.value % n.value == 0 and total.value != n.value)
     else:
         t = story.state(n.value * chance.between(2, 30 if story.wide else 6), "wanted")
         story.widened |= t.value > 6 * n.value
-        total = story.turn("wants", t=t, now=t)
-    need, asked = story.turn("amount", now=total, n=n, k=k), "need"
+        total = story.tell("wants", t=t, now=t)
+    need, asked = story.tell("amount", now=total, n=n, k=k), "need"
     if story.steps_left > 0 and chance.hit(0.7) and need.value > 4:
         h = story.state(chance.between(2, int(need.value) - 2) // by * by, "has")
-        need, asked = story.turn("has", now=need, h=h), "need more"
+        need, asked = story.tell("has", now=need, h=h), "need more"
     if story.steps_left < 1 or not chance.hit(0.8):
         story.ask(asked, need)
         return
     h = story.draw("2-30| per pack" if by == 1 else "100-500| n", need)
     story.require(h.value % by == 0)
     p = story.draw("$2-7 price")
-    packs = story.turn("packs", now=need, h=h, p=p)
+    packs = story.tell("packs", now=need, h=h, p=p)
     story.ask("cost" if story.steps_left > 0 and chance.hit(0.8) else "need packs", packs, p=p)

@@ -1,6 +1,6 @@
 """Stories: the sentences of a question and the steps of its solution, built side by side.
 
-A family of problems is a function of a `Story`, which names the sentences of sentences.txt: `turn`
+A family of problems is a function of a `Story`, which names the sentences of sentences.txt: `tell`
 and `ask` draw a sentence's numbers, write it and compute. A value that makes no sense (negative,
 a fraction of a person, too large) raises Unfit, and the problem is drawn again.
 
@@ -447,7 +447,7 @@ class Story:
             wording = self.chance.pick(wordings[:-1])
         self._told[at or sentence.at].append((wording, values, alone))
 
-    def turn(self, name: str, **values: Any) -> Quantity:
+    def tell(self, name: str, **values: Any) -> Quantity:
         """Draw a sentence's numbers, add it and its steps; return the last result.
 
         Without wordings, says nothing. Without steps, returns the number drawn last, else `now`.

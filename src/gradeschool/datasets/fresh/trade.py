@@ -1,4 +1,4 @@
-"""Families of problems about money, goods, units and rates, and of those solved by guesses.
+"""Families of problems about money, goods, units and rates, and those solved by trying guesses.
 
 Bills of a shop, tickets of a place with visitors, wages and what they are spent on, savings over
 weeks, things that are made in a factory or grown on a farm, packed and sold. Things measured in a
@@ -43,11 +43,11 @@ def shopping(story: Story, chance: Chance) -> None:
     prices: list[Quantity] = []
     for index, item in enumerate(items):
         if index == 0 or story.steps_left <= 2 or not chance.hit(0.4):
-            price = story.turn("price", item=item, low=item.low, high=item.high)
+            price = story.tell("price", item=item, low=item.low, high=item.high)
         else:
             before = chance.below(index)
             name = "price more" if chance.hit(0.5) else "price times"
-            price = story.turn(name, now=prices[before], item=item, other=items[before])
+            price = story.tell(name, now=prices[before], item=item, other=items[before])
             story.require(price.value <= 2 * item.high)
         prices.append(price)
     bought = listed([f"{{n{index} i{index}}}" for index in range(lines)])
@@ -68,7 +68,7 @@ def shopping(story: Story, chance: Chance) -> None:
         charge = chance.pick(tuple(CHARGES))
         story.require(charges.isdisjoint(CHARGES[charge].split()))
         charges.add(charge)
-        total = story.turn(charge, now=total)
+        total = story.tell(charge, now=total)
         if chance.hit(0.4):
             break
     asked = chance.pick(("how much", "change", "bills", "had", "short", "split"))
@@ -98,11 +98,11 @@ def tickets(story: Story, chance: Chance) -> None:
         k = story.state(chance.between(2, int(p.value) - 1), "child", money=True)
     elif priced == "price less":
         k = story.state(chance.between(1, int(p.value) - 3), "less", money=True)
-    q = story.turn(priced, now=k, p=p, k=k)
+    q = story.tell(priced, now=k, p=p, k=k)
     kind = chance.below(4) if story.size > 3 else 0
     a = story.draw("5-60 adults")
     visitors = ("counts", "count times", "count more", "count whole")
-    c = story.turn(visitors[kind], now=a, a=a)
+    c = story.tell(visitors[kind], now=a, a=a)
     adults = story.step("The adults pay {=}.", a * p)
     children = story.step("The children pay {=}.", c * q)
     if chance.hit(0.2):
@@ -117,9 +117,9 @@ def tickets(story: Story, chance: Chance) -> None:
     used = False
     if story.steps_left > 1 and chance.hit(0.6):
         part = "share" if chance.hit(0.5) else "percent"
-        money, used = story.turn("gives", now=money, part=part), True
+        money, used = story.tell("gives", now=money, part=part), True
     if story.steps_left > 0 and chance.hit(0.7):
-        left, used = story.turn("costs", now=money), True
+        left, used = story.tell("costs", now=money), True
         story.require(left.value >= money.value / 4)
         money = left
     story.ask("left" if used else "total", money)
@@ -128,10 +128,10 @@ def tickets(story: Story, chance: Chance) -> None:
 def wages(story: Story, chance: Chance) -> None:
     """Write a problem about a person's wages and what they are spent on."""
     story.cast.update(A=story.person(), place=chance.pick(TABLES["wages"]))
-    rate = story.turn("rate")
+    rate = story.tell("rate")
     kind = ("daily", "weekly", "two days", "longer")[chance.below(4) if story.size > 2 else 0]
     h = story.draw("3-8<12w hours")
-    hours = story.turn(kind, h=h, one="Saturday", two="Sunday")
+    hours = story.tell(kind, h=h, one="Saturday", two="Sunday")
     money = story.step("{A} {~earn} {=}.", rate * hours)
     spent, what = False, "the money"
     kinds = chance.shuffled(("spends", "spends part", "spends each"))
@@ -141,7 +141,7 @@ def wages(story: Story, chance: Chance) -> None:
         if not (kinds if spent else extras):
             break
         name = (kinds if spent else extras).pop()
-        money = story.turn(name, now=money, what=what)
+        money = story.tell(name, now=money, what=what)
         if name in ("spends", "spends each"):
             what = f"what {'was' if story.past else 'is'} left"
         if story.steps_left > 1 and chance.hit(0.15):
@@ -163,14 +163,14 @@ def savings(story: Story, chance: Chance) -> None:
     """Write a problem about a person's savings."""
     story.cast.update(A=story.person(), thing=chance.pick(TABLES["savings"]))
     givers = chance.shuffled(("mother", "aunt", "uncle"))
-    money = story.turn("has")
+    money = story.tell("has")
     w, k = story.draw("3-10w weeks"), story.draw("$8-40 weekly")
     if story.size > 3 and chance.hit(0.5):
         m = story.state(chance.between(2, int(k.value) - 3), "spent weekly", money=True)
-        k = story.turn("net", k=k, m=m, w=w)
+        k = story.tell("net", k=k, m=m, w=w)
     else:
         story.say("weekly", k=k, w=w)
-    money = story.turn("saved", now=money, w=w, k=k)
+    money = story.tell("saved", now=money, w=w, k=k)
     doubled = False
     while story.steps_left > 1:
         name = chance.pick(("gift", "spends", "doubled", "spends part"))
@@ -178,7 +178,7 @@ def savings(story: Story, chance: Chance) -> None:
             name = "spends part"
         story.require(givers or name != "gift")
         doubled = doubled or name == "doubled"
-        money = story.turn(name, now=money, who=givers.pop() if name == "gift" else "")
+        money = story.tell(name, now=money, who=givers.pop() if name == "gift" else "")
         if chance.hit(0.1):
             break
     asked = chance.pick(("how much", "needs", "weeks", "weeks"))
@@ -200,39 +200,39 @@ def production(story: Story, chance: Chance) -> None:
                       rest="all the", crate=chance.pick(THINGS["packing"]))  # fmt: skip
     kind, m = chance.below(4), story.draw("4-20 rate")
     kind = 0 if story.size < 4 else min(kind, 2)
-    hourly = story.turn(("one", "kinds", "have")[kind], now=m, m=m)
+    hourly = story.tell(("one", "kinds", "have")[kind], now=m, m=m)
     h = story.draw("3-9<20w hours")
     if story.steps_left < 2 or chance.hit(0.3):
-        output = story.turn("this long", now=hourly, h=h)
+        output = story.tell("this long", now=hourly, h=h)
     else:
         story.say("hours", h=h)
-        output = story.turn("days", now=hourly, h=h)
+        output = story.tell("days", now=hourly, h=h)
     if story.steps_left > 1 and chance.hit(0.5):  # first, so that it is clear what the part is of
         story.cast["rest"] = "all the other"
-        output = story.turn("gone", now=output)
+        output = story.tell("gone", now=output)
     for name in chance.sample(("gone number", "used", "old"), 2):
         if story.steps_left > 1 and chance.hit(0.5):
             if name != "old":
                 story.cast["rest"] = "all the other"
-            output = story.turn(name, now=output)
+            output = story.tell(name, now=output)
     ends = ("how many", "how many boxes", "how much", "how much")
     end = chance.pick(ends if story.steps_left > 0 else ends[:1])
     if end == "how many":
         story.ask(end, output)
         return
     if end == "how many boxes":
-        story.ask(end, story.turn("boxed", now=output))
+        story.ask(end, story.tell("boxed", now=output))
         return
     unit = story.cast["item"]
     low, high = max(2, unit.low // 2), max(5, unit.high // 2)
     if story.steps_left > 1 and chance.hit(0.7):
-        output, unit, low, high = story.turn("boxed", now=output), story.cast["crate"], 5, 30
+        output, unit, low, high = story.tell("boxed", now=output), story.cast["crate"], 5, 30
         story.cast["rest"] = "all the"
-    money = story.turn("price", now=output, unit=unit, low=low, high=high)
+    money = story.tell("price", now=output, unit=unit, low=low, high=high)
     if story.steps_left > 0 and chance.hit(0.7):
         story.require(money.value >= 40)
         most = min(int(money.value) * 3 // 4, 900)
-        story.ask("profit", story.turn("costs", now=money, most=most), unit=unit)
+        story.ask("profit", story.tell("costs", now=money, most=most), unit=unit)
     else:
         story.ask("how much", money, unit=unit)
 
@@ -242,34 +242,34 @@ def harvest(story: Story, chance: Chance) -> None:
     story.past = story.connected = False
     story.cast.update(item=chance.pick(FRUIT), crate=chance.pick(THINGS["farm_crates"]))
     if chance.hit(0.3):
-        fruit = story.turn("pickers")
+        fruit = story.tell("pickers")
     else:
-        trees = story.turn("rows" if chance.hit(0.6) else "trees")
+        trees = story.tell("rows" if chance.hit(0.6) else "trees")
         m, each = story.draw("10-60/1,2,5 each"), "each all"
         if story.steps_left > 2 and chance.hit(0.4):
-            trees, each = story.turn("dead", now=trees), "each"
+            trees, each = story.tell("dead", now=trees), "each"
         story.say(each, m=m)
         fruit = story.step("In all, there {~~be} {=} {item}.", trees * m)
     less = False
     if story.steps_left > 1 and chance.hit(0.6):
-        fruit, less = story.turn("bad", now=fruit), True
+        fruit, less = story.tell("bad", now=fruit), True
     if story.steps_left > 1 and chance.hit(0.5):
-        fruit, less = story.turn("kept", now=fruit), True
+        fruit, less = story.tell("kept", now=fruit), True
     if story.steps_left < 1 and less:
         story.ask("how many", fruit)
         return
     if not less and chance.hit(0.3):
-        story.ask("both years", fruit, before=story.turn("last", now=fruit))
+        story.ask("both years", fruit, before=story.tell("last", now=fruit))
         return
     unit, high = story.cast["item"], 3
     left = " that is left" if less else ""
     if less and story.steps_left > 0 and chance.hit(0.7):
         unit, high, left = story.cast["crate"], 20, ""
-        fruit = story.turn("packed", now=fruit)
+        fruit = story.tell("packed", now=fruit)
         if story.steps_left < 1 or chance.hit(0.3):
             story.ask("how many boxes", fruit)
             return
-    p = story.turn("price", unit=unit, high=high, left=left)
+    p = story.tell("price", unit=unit, high=high, left=left)
     story.ask("how much", fruit, p=p)
 
 
@@ -285,7 +285,7 @@ def measures(story: Story, chance: Chance) -> None:
     small = story.step("{n} {large} {~~be} {=} {small}.", n * constant(factor), n=n)
     if chance.hit(0.3):
         k = story.draw(f"{by}-{factor - by}/{by}<{factor - 1} small")
-        small = story.turn("has both", now=small, n=n, k=k)
+        small = story.tell("has both", now=small, n=n, k=k)
     else:
         story.say("has", n=n)
     done, used = set[str](), 0
@@ -294,14 +294,14 @@ def measures(story: Story, chance: Chance) -> None:
         if kind == 0 and "given" not in done:
             done.add("given")
             k = story.draw(f"{by}-{5 * high}/{by} used")
-            small = story.turn("gives time" if timed else "gives", now=small, k=k)
+            small = story.tell("gives time" if timed else "gives", now=small, k=k)
         elif kind == 1 and not timed:
-            small = story.turn("gives rest" if used else "gives part", now=small)
+            small = story.tell("gives rest" if used else "gives part", now=small)
         else:
             story.require("made" not in done)
             done.add("made")
             m, k = story.draw("2-9w pieces"), story.draw(f"{low}-{high}/{by} each")
-            small = story.turn("plays" if timed else "uses", now=small, k=k, m=m)
+            small = story.tell("plays" if timed else "uses", now=small, k=k, m=m)
         used += 1
     kind = chance.below(4)
     if used and kind == 1 and not timed:
@@ -325,7 +325,7 @@ def tanks(story: Story, chance: Chance) -> None:
         room = story.draw(f"{20 * low}-{20 * high}/20 room")
         story.say("holds", n=room)
     if room and chance.hit(0.4):
-        water = story.turn("full", now=room)
+        water = story.tell("full", now=room)
     else:
         water = story.draw(f"{4 * low}-{10 * high}/1,2,10 start")
         story.say("has", k=water, a="the" if room else "a")
@@ -338,7 +338,7 @@ def tanks(story: Story, chance: Chance) -> None:
             r, t = story.draw(f"{low + 2}-{high} rate"), story.draw("3-15w minutes")
             s = story.state(chance.between(2, int(r.value) - 2), "out")
             values = {"r": r, "s": s, "t": t}
-        water = story.turn(name, now=water, **values)
+        water = story.tell(name, now=water, **values)
         if story.steps_left <= reserve:
             break
     story.require(room is None or water.value < room.value)
@@ -358,14 +358,14 @@ def reading(story: Story, chance: Chance) -> None:
     """Write a problem about a person who reads or writes page by page."""
     act, thing, unit, low, high, slow, fast = chance.pick(TABLES["reading"])
     story.cast.update(A=story.person(), act=act, thing=thing, unit=noun(unit))
-    n = story.turn("begin", low=low, high=high)
+    n = story.tell("begin", low=low, high=high)
     k, d = story.draw(f"{slow}-{fast} rate"), story.draw("2-7w days")
-    remaining = story.turn("daily", now=n, k=k, d=d)
+    remaining = story.tell("daily", now=n, k=k, d=d)
     while story.steps_left > 1 and chance.hit(0.85):
         name = chance.pick(("part", "some", "times", "more"))
         if name in ("times", "more") and len(story.steps) > 2:
             name = "some"  # "than before" is clear at the start alone
-        remaining = story.turn(name, now=remaining, rate=k)
+        remaining = story.tell(name, now=remaining, rate=k)
     asked = chance.pick(("left", "days", "per day"))
     story.ask(asked if story.steps_left > 0 else "left", remaining, slow=slow, fast=2 * fast)
 
@@ -378,7 +378,7 @@ def trips(story: Story, chance: Chance) -> None:
         story.say("start")
     h = story.draw("2-6<12w hours")
     s = story.draw(f"{low}-{high}{'/5' if fuel else ''}<{high} speed")
-    distance = story.turn("stage", h=h, s=s)
+    distance = story.tell("stage", h=h, s=s)
     hours, takes_days = h.value, False
     for turn in range(4):
         if story.steps_left < 2:
@@ -387,22 +387,22 @@ def trips(story: Story, chance: Chance) -> None:
         if kind == 0:  # right away, so that it is clear what "before" means
             h, name = story.draw("2-5<10w hours"), "faster" if chance.hit(0.5) else "slower"
             k = story.draw(f"{2 if high < 20 else 5}-{max(3, low // 2)}<{high} {name}")
-            speed = story.turn(name, s=s, k=k, h=h)
+            speed = story.tell(name, s=s, k=k, h=h)
             story.require(low <= speed.value <= 1.3 * high)
-            distance = story.turn("at that speed", now=distance, h=h, s=speed)
+            distance = story.tell("at that speed", now=distance, h=h, s=speed)
             hours += h.value
         elif kind == 1:
-            distance = story.turn("miles", now=distance, low=low, high=2 * high)
+            distance = story.tell("miles", now=distance, low=low, high=2 * high)
         elif kind == 2:
             if chance.hit(0.5):
                 t = times(story, 2, 3)
                 wording, more = t.spoken, distance * t
             else:
                 wording, more = share(story, distance)
-            distance = story.turn("again", now=distance, more=more, part=wording)
+            distance = story.tell("again", now=distance, more=more, part=wording)
         else:
             takes_days = True
-            distance = story.turn("daily", now=distance, low=low, high=4 * high)
+            distance = story.tell("daily", now=distance, low=low, high=4 * high)
     story.require(fuel or distance.value <= 12 * high)
     kind = chance.below(7 if fuel else 5)
     if story.steps_left < 1 or kind == 0:
@@ -443,10 +443,10 @@ def two_kinds(story: Story, chance: Chance) -> None:
     else:
         c = story.draw("$1-30 change")
         m = story.state(cost + c.value, "paid", money=True)
-        t = story.turn("bought back", n=n, m=m, c=c)
+        t = story.tell("bought back", n=n, m=m, c=c)
     story.note(f"Try {guess.written} {{item}}.")
     spent = story.step("They {~~cost} {=}.", guess * p)
-    story.turn("check", t=t, spent=spent, q=q, guess=guess)
+    story.tell("check", t=t, spent=spent, q=q, guess=guess)
     story.ask(*(("how many", guess) if chance.hit(0.6) else ("spent", spent)))
 
 
@@ -463,7 +463,7 @@ def legs(story: Story, chance: Chance) -> None:
     t = story.state(guess.value * LEGS[a] + (n.value - guess.value) * LEGS[b], "legs")
     story.say("legs", n=n, t=t)
     story.note(f"Try {guess.written} {{a}}.")
-    story.turn("check", guess=guess, t=t, first=constant(LEGS[a]), second=constant(LEGS[b]))
+    story.tell("check", guess=guess, t=t, first=constant(LEGS[a]), second=constant(LEGS[b]))
     story.ask("how many animals", guess)
 
 
