@@ -125,7 +125,7 @@ def explain_gap(
     judged.
     """
     table, revised_labels = ScoredTable(run, [scorer]), label_changes_for(run)
-    explained = [each for each in explained_samples(table, revised_labels) if not each.failed]
+    explained = [each for each in explained_samples(table, revised_labels) if not each.unjudged]
     judged = [each.sample for each in explained]
     if not judged:
         raise nothing_judged(run.name, scorer.name)
