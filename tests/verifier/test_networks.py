@@ -52,7 +52,7 @@ from gradeschool.verifier.networks import (  # noqa: E402
     write_gguf,
 )
 from gradeschool.verifier.scores import RewardModel  # noqa: E402
-from gradeschool.verifier.train import TrainedModel  # noqa: E402
+from gradeschool.verifier.train import TrainingModel  # noqa: E402
 from tests.support.fixtures import skip_without  # noqa: E402
 from tests.support.trainees import (  # noqa: E402
     SMALL,
@@ -281,13 +281,13 @@ ITEMS: list[Item] = [
 ]  # fmt: skip
 
 
-def made(level: Any = "token", objective: Any = "joint") -> TrainedModel:
+def made(level: Any = "token", objective: Any = "joint") -> TrainingModel:
     """A small verifier with random weights and its losses."""
     verifier = new_verifier(trainee(TOKENIZER), TOKENIZER, 3, level == "likelihood")
-    return TrainedModel(verifier, level, objective)
+    return TrainingModel(verifier, level, objective)
 
 
-def reference(trained: TrainedModel, items: list[Item]) -> Any:
+def reference(trained: TrainingModel, items: list[Item]) -> Any:
     """The paper's joint loss, one row and one token at a time."""
     verifier: Verifier = trained.trained
     errors, values, words, tokens = torch.zeros(()), 0.0, torch.zeros(()), 0
@@ -365,7 +365,7 @@ def test_pairwise_loss_compares_a_problems_solutions(level: str) -> None:
     assert float(loss.detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
 
 
-def logprob(trained: TrainedModel, row: TrainingRow) -> Any:
+def logprob(trained: TrainingModel, row: TrainingRow) -> Any:
     """The log-probability of a solution, without the reserved token."""
     logits = trained.model(torch.tensor([row.ids])).logits[0].clone()
     logits[:, trained.trained.token_id] = float("-inf")

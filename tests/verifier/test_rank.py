@@ -23,14 +23,14 @@ from gradeschool.formats.run_folder import (
 from gradeschool.formats.values import ReadOptions
 from gradeschool.reports.verifiers import print_ranking
 from gradeschool.scoring.at_k import Ballot, pass_at_k, read_candidates, vote
+from gradeschool.verifier.rank import RankedCompletion as Ranked
 from gradeschool.verifier.rank import (
-    Option,
     RankedProblem,
     auc,
     best_of,
     break_even_auc,
     measure_auc,
-    pick,
+    problem_result,
     rank,
 )
 from tests.support.command import Command
@@ -41,19 +41,19 @@ SCORES = st.sampled_from([-0.2, 0.0, 0.25, 0.5, 0.75, 1.1])
 
 
 @st.composite
-def options(draw: st.DrawFn, most: int = 7) -> list[Option]:
+def options(draw: st.DrawFn, most: int = 7) -> list[Ranked]:
     answers = draw(st.lists(st.sampled_from(list(ANSWERS)), min_size=1, max_size=most))
-    return [Option(text, ANSWERS[text], draw(SCORES), draw(SCORES) - 2) for text in answers]
+    return [Ranked(text, ANSWERS[text], draw(SCORES), draw(SCORES) - 2) for text in answers]
 
 
-def picked(cast: list[Option], voters: int = 5) -> dict[str, float]:
+def picked(cast: list[Ranked], voters: int = 5) -> dict[str, float]:
     """What every strategy gives on all completions."""
-    result = pick(RankedProblem("p", cast), True, [len(cast)], (voters,))
+    result = problem_result(RankedProblem("p", cast), True, [len(cast)], (voters,))
     return {name: values[-1] for name, values in result.by_strategy.items()}
 
 
 @given(options(), st.data())
-def test_best_of_n_is_the_mean_over_all_subsets(cast: list[Option], data: st.DataObject) -> None:
+def test_best_of_n_is_the_mean_over_all_subsets(cast: list[Ranked], data: st.DataObject) -> None:
     n = data.draw(st.integers(1, len(cast)))
     picks = [
         cast[max(subset, key=lambda index: (cast[index].score, -index))].right
@@ -64,7 +64,7 @@ def test_best_of_n_is_the_mean_over_all_subsets(cast: list[Option], data: st.Dat
 
 
 @given(options())
-def test_votes_are_those_of_brute_force(cast: list[Option]) -> None:
+def test_votes_are_those_of_brute_force(cast: list[Ranked]) -> None:
     found = picked(cast, voters=3)
     ballots = [Ballot(option.answer, option.right) for option in cast]
     assert found["majority"] == vote(ballots).correct
@@ -84,10 +84,10 @@ def test_votes_are_those_of_brute_force(cast: list[Option]) -> None:
 
 
 def test_odds_weigh_a_sure_solution_above_several_doubtful_ones() -> None:
-    cast = [Option("18", True, 0.9), *[Option("19", False, 0.4)] * 3]
+    cast = [Ranked("18", True, 0.9), *[Ranked("19", False, 0.4)] * 3]
     found = picked(cast)
     assert (found["majority"], found["weighted"], found["odds"]) == (0.0, 0.0, 1.0)
-    probable = [Option("18", True, 0, -0.1), *[Option("19", False, 0, -3.0)] * 3]
+    probable = [Ranked("18", True, 0, -0.1), *[Ranked("19", False, 0, -3.0)] * 3]
     assert picked(probable)["probable"] == 1.0
 
 
@@ -121,7 +121,7 @@ def noisy(name: str, count: int, distance: float) -> list[RankedProblem]:
             is_right = sample < 3
             wrong = str(chance.choice([8, 9, 10, 11]))
             score = chance.gauss(distance * is_right, 1.0)
-            cast.append(Option("7" if is_right else wrong, is_right, score, -1.0))
+            cast.append(Ranked("7" if is_right else wrong, is_right, score, -1.0))
         chance.shuffle(cast)
         problems.append(RankedProblem(str(number), cast, 8))
     return problems
@@ -133,7 +133,7 @@ def test_the_break_even_auc_is_where_best_of_n_equals_the_majority() -> None:
     assert need is not None
     distance = stats.norm.ppf(need) * 2**0.5
     selected = noisy("even", 2_000, distance)
-    best = [pick(case, False, [8]).by_strategy for case in selected]
+    best = [problem_result(case, False, [8]).by_strategy for case in selected]
     gain = sum(each["best"][-1] - each["majority"][-1] for each in best) / len(best)
     assert gain == pytest.approx(0, abs=0.06)
 
@@ -148,7 +148,7 @@ def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
         for _ in range(samples):
             right = source.random() < chance
             answer = "18" if right else source.choice(["19", "20", None])
-            cast.append(Option(answer, right, source.random() + 0.4 * right, -source.random()))
+            cast.append(Ranked(answer, right, source.random() + 0.4 * right, -source.random()))
         ranked.append(RankedProblem(str(problem), cast, samples))
     return ranked
 
@@ -157,11 +157,10 @@ def test_a_ranking_agrees_with_itself() -> None:
     ranked = cases(40, 8)
     ranking = rank(ranked, has_logprob=True, voters=3)
     by_name = ranking["strategies"]
-    assert (
-        by_name["coverage"]["accuracy"] == sum(any(o.right for o in c.options) for c in ranked) / 40
-    )
+    solved = sum(any(o.right for o in c.completions) for c in ranked)
+    assert by_name["coverage"]["accuracy"] == solved / 40
     assert by_name["mean"]["accuracy"] == pytest.approx(
-        sum(result.right for case in ranked for result in case.options) / 320
+        sum(result.right for case in ranked for result in case.completions) / 320
     )
     for name, points in ranking["curves"].items():
         assert [point["n"] for point in points] == [1, 2, 4, 8]
@@ -169,7 +168,7 @@ def test_a_ranking_agrees_with_itself() -> None:
         assert points[-1]["accuracy"] == pytest.approx(by_name[name]["accuracy"]), name
         for point in points:
             assert point["ci95"].low <= point["accuracy"] <= point["ci95"].high
-    pooled = [pass_at_k(8, sum(o.right for o in c.options), 4) for c in ranked]
+    pooled = [pass_at_k(8, sum(o.right for o in c.completions), 4) for c in ranked]
     assert ranking["curves"]["coverage"][2]["accuracy"] == pytest.approx(float(sum(pooled) / 40))
 
 
@@ -177,7 +176,7 @@ def test_the_conclusion_says_what_to_select_by() -> None:
     known = rank(cases(200, 8), has_logprob=False)["conclusion"]
     assert re.match(r"AUC within problems 0\.\d\d; to equal the majority vote, the best of 8 needs "
                     r"0\.\d\d here\. Use the [a-z]", known)  # fmt: skip
-    blind = [case._replace(options=[each._replace(score=0.5) for each in case.options])
+    blind = [case._replace(completions=[each._replace(score=0.5) for each in case.completions])
              for case in cases(60, 8)]  # fmt: skip
     assert "Use the majority vote: no choice" in rank(blind, has_logprob=False)["conclusion"]
 
@@ -209,7 +208,7 @@ def ranking() -> dict[str, Any]:
     for number in range(12):
         is_known = number % 2 == 0
         options = [
-            Option(str(index if index == 3 else 0), index == 3, (index == 3) == is_known, -index)
+            Ranked(str(index if index == 3 else 0), index == 3, (index == 3) == is_known, -index)
             for index in range(4)
         ]
         cases.append(RankedProblem(str(number), options, 4))

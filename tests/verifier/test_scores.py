@@ -19,7 +19,7 @@ from gradeschool.verifier.data import QuestionSolution, encode_pairs
 from gradeschool.verifier.scores import (
     REDUCTIONS,
     RewardServer,
-    TokenReader,
+    TokenModel,
     load_rater,
     score_pairs,
 )
@@ -144,7 +144,7 @@ def test_a_reward_model_scores_lines() -> None:
 def test_a_language_model_scores_by_log_probability(tmp_path: Path, gradeschool: Command) -> None:
     skip_without(VERIFIER_NEEDS, "the built-in model")
     scorer = load_rater(None, "tiny")
-    assert isinstance(scorer.verifier, TokenReader)
+    assert isinstance(scorer.verifier, TokenModel)
     [(_, score, _)] = score_pairs(scorer.verifier, PAIRS[:1])
     texts = encode_pairs(scorer.verifier.tokenizer, PAIRS[:1])
     [by_token] = scorer.verifier.logprobs(texts)

@@ -120,7 +120,7 @@ class Letters:
         return {"input_ids": [ord(letter) for letter in text]}
 
 
-class LetterReader:
+class LetterModel:
     """A model whose value at a token is the token's number."""
 
     name = "letters"
@@ -136,8 +136,8 @@ def test_a_step_has_the_value_of_its_last_token() -> None:
         LabelledSteps("1", "a", "Q", ("ab", "c"), 0),
         LabelledSteps("2", "a", "Q", ("x" * 60,), 0),
     ]
-    reader: Any = LetterReader()
-    assert score_steps(reader, rows) == [[10.0, 0.0], None]
+    model: Any = LetterModel()
+    assert score_steps(model, rows) == [[10.0, 0.0], None]
 
 
 class Whole:

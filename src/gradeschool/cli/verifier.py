@@ -317,7 +317,7 @@ def rank_command(
     for spec in dict.fromkeys(baselines):
         name, result = read_baseline(candidates, spec, options, cli.warn)
         outcomes[name if name not in outcomes else f"{name} ({spec})"] = result
-    ranking = rank(found.cases, has_logprob=found.has_logprob, baselines=outcomes,
+    ranking = rank(found.problems, has_logprob=found.has_logprob, baselines=outcomes,
                    voters=voters, seed=seed)  # fmt: skip
     if as_json:
         cli.print_json({"run": candidates.run, "verifier": found.verifier,

@@ -67,8 +67,8 @@ async def with_retries(
 class GuardedConnector(aiohttp.TCPConnector):
     """Connections that never give an old reply to a new request.
 
-    A connection that received bytes while idle is closed. The reader of a reply also closes its
-    connection, unless the reply certainly belongs to the request (`Endpoint._request`).
+    A connection that received bytes while idle is closed. `Endpoint._request` also closes it after
+    a reply, unless that certainly belongs to the request.
     """
 
     async def connect(self, *arguments: Any, **options: Any) -> Any:

@@ -33,7 +33,7 @@ TOP_VOTERS = (3,)
 VOTER_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 50, 64, 80, 100)  # of figure 7b
 LEAST_COMPLETIONS = 8  # of a curve over voters
 # What the report compares with the majority vote; the learning curve shows the first three.
-METHODS_SHOWN = (rank.BEST, "weighted", "odds", rank.SHARE, f"{rank.TOP} 3", rank.LOGPROB)
+METHODS_SHOWN = (rank.BEST, "weighted", "odds", rank.ANSWER_SHARE, f"{rank.TOP} 3", rank.LOGPROB)
 
 
 def print_ranking(
@@ -136,8 +136,8 @@ def read_selected(
 ) -> list[rank.ProblemResult]:
     """Return what every strategy selects from a run by a file of scores."""
     ranked = rank.rank_input(_read_run(folder, run), *choose_scores(folder / scores, None))
-    ns = curve_sizes(max(len(case.options) for case in ranked.cases))
-    return [rank.pick(case, ranked.has_logprob, ns, voters) for case in ranked.cases]
+    ns = curve_sizes(max(len(each.completions) for each in ranked.problems))
+    return [rank.problem_result(each, ranked.has_logprob, ns, voters) for each in ranked.problems]
 
 
 def read_greedy(folder: Path, run: str) -> rank.Outcomes:
@@ -183,7 +183,7 @@ def write_report(preset: Preset, folder: Path) -> Path:
         labels[f"{preset.labelled:,}, --level {other}"] = other
     curve = []
     for label, what in labels.items():
-        inside = rank.auc_of_cases(rank.VERIFIER, [each.case for each in selected(what)]).within
+        inside = rank.auc_of(rank.VERIFIER, [each.problem for each in selected(what)]).within
         majority = rank.count_outcomes(selected(what), rank.MAJORITY)
         after = [rank.count_outcomes(selected(what), name) for name in shown[:3]]
         gains = (gain(*rank.paired_difference(majority, each)) for each in after)
@@ -196,7 +196,7 @@ def write_report(preset: Preset, folder: Path) -> Path:
         over_majority=lambda name: gain(*over_majority[name]),
         ahead=[titles[name] for name in shown if over_majority[name][1].low > 0],
         controls={words: (gain(*found), found[0] < 0) for words, found in controls.items()},
-        need=decimals(rank.break_even_auc([each.case for each in selected("verifier")])),
+        need=decimals(rank.break_even_auc([each.problem for each in selected("verifier")])),
         intervals={name: clustered_wilson(list(each.values())) for name, each in added.items()},
         seeds={name: [mean_share(seed.values()) for seed in by_seed[name]] for name in added},
         curve_titles=[titles[name] for name in shown[:3]],
@@ -223,7 +223,7 @@ def write_figure(folder: Path, name: str, points: Sequence[FigurePoint]) -> list
             continue
         voters = VOTER_COUNTS if point.strategy == VOTERS else TOP_VOTERS
         results = selected(point.run, point.scores, voters)
-        curves = rank.measure_curves(results, max(len(result.case.options) for result in results))
+        curves = rank.measure_curves(results, max(len(one.problem.completions) for one in results))
         curve = curves.get(point.strategy, [])
         found = [(point.series, point.x or each["n"], each)
                  for each in (curve[-1:] if point.x else curve)]  # fmt: skip

@@ -243,9 +243,9 @@ def one_run(spec: str, options: ReadOptions, warn: Warn, scorer: str | None = No
 
 
 def _label(chosen: Sequence[Run], scorer: str | None) -> list[CandidateRun]:
-    reader, runs = scorer_for([each.manifest for each in chosen], scorer), []
+    rule, runs = scorer_for([each.manifest for each in chosen], scorer), []
     for run in chosen:
-        table = ScoredTable(run, [reader])
+        table = ScoredTable(run, [rule])
         problems: dict[str, ProblemCandidates] = {}
         for sample, problem, (verdict,) in zip(
             table.samples, table.problems, table.verdicts, strict=True
@@ -267,7 +267,7 @@ def _label(chosen: Sequence[Run], scorer: str | None) -> list[CandidateRun]:
             each.candidates.sort(key=lambda candidate: candidate.sample)
         failed = len(run.samples) - sum(len(each.candidates) for each in problems.values())
         answered = list(problems.values())
-        runs.append(CandidateRun(run.name, run.path, run.manifest, reader.name, answered, failed))
+        runs.append(CandidateRun(run.name, run.path, run.manifest, rule.name, answered, failed))
     return runs
 
 

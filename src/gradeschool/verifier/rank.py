@@ -31,7 +31,7 @@ LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every othe
 DRAWS = 20  # random subsets of a problem's completions, for votes among fewer than all
 LEAST_ODDS = 1e-3  # a probability is at least this far from 0 and 1
 MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
-TOP, SHARE, LOGPROB, VERIFIER = "top", "share", "logprob", "verifier"
+TOP, ANSWER_SHARE, LOGPROB, VERIFIER = "top", "share", "logprob", "verifier"
 SHARE_WEIGHT = 0.2  # of an answer's share of the completions, beside the score
 # name -> its title, and its heading in narrow columns
 STRATEGIES = {
@@ -41,14 +41,14 @@ STRATEGIES = {
     TOP: ("vote of the verifier's top {k}", "top {k}"),  # as "top 5", for k = 5
     "weighted": ("verifier-weighted vote", "weighted"),
     "odds": ("odds-weighted vote, p/(1-p)", "odds"),
-    SHARE: (f"score + {SHARE_WEIGHT} x answer's share", "+ share"),
+    ANSWER_SHARE: (f"score + {SHARE_WEIGHT} x answer's share", "+ share"),
     LOGPROB: ("best by mean logprob", "logprob"),
     "probable": ("vote weighted by exp(mean logprob)", "p vote"),
     COVERAGE: ("any right (coverage)", "any"),
 }
 
 
-class Option(NamedTuple):
+class RankedCompletion(NamedTuple):
     """One completion of a problem.
 
     answer: as the scorer compares it; None if there is none, in which case the completion does not
@@ -61,21 +61,21 @@ class Option(NamedTuple):
     logprob: float = 0.0
 
 
-def _odds(option: Option) -> float:
-    share = min(max(option.score, LEAST_ODDS), 1 - LEAST_ODDS)
-    return share / (1 - share)
+def _odds(completion: RankedCompletion) -> float:
+    probability = min(max(completion.score, LEAST_ODDS), 1 - LEAST_ODDS)
+    return probability / (1 - probability)
 
 
 # What completions are ordered by.
-SCORES: dict[str, Callable[[Option], float]] = {
+SCORES: dict[str, Callable[[RankedCompletion], float]] = {
     VERIFIER: attrgetter("score"), LOGPROB: attrgetter("logprob"),
 }  # fmt: skip
 # The weight of a completion's vote, by its name in STRATEGIES.
-WEIGHTS: dict[str, Callable[[Option], float]] = {
-    MAJORITY: lambda option: 1.0,
-    "weighted": lambda option: option.score if option.score > 0 else LEAST_WEIGHT,
+WEIGHTS: dict[str, Callable[[RankedCompletion], float]] = {
+    MAJORITY: lambda completion: 1.0,
+    "weighted": lambda completion: completion.score if completion.score > 0 else LEAST_WEIGHT,
     "odds": _odds,
-    "probable": lambda option: exp(option.logprob),
+    "probable": lambda completion: exp(completion.logprob),
 }
 BY_LOGPROB = (LOGPROB, "probable")  # need log-probabilities
 
@@ -87,13 +87,10 @@ def title_of(strategy: str, short: bool = False) -> str:
 
 
 class RankedProblem(NamedTuple):
-    """A problem (its id) with its completions, in the order of their numbers.
+    """A problem with its completions by number; unique: how many of their texts are distinct."""
 
-    unique: number of distinct texts.
-    """
-
-    problem: str
-    options: Sequence[Option]
+    id: str
+    completions: Sequence[RankedCompletion]
     unique: int = 0
 
 
@@ -103,13 +100,13 @@ class ProblemResult(NamedTuple):
     ns: those numbers; the last is all of its completions.
     """
 
-    case: RankedProblem
+    problem: RankedProblem
     ns: Sequence[int]
     by_strategy: Mapping[str, Sequence[float]]
 
 
-def pick(
-    case: RankedProblem,
+def problem_result(
+    problem: RankedProblem,
     has_logprob: bool,
     ns: Sequence[int],
     voters: Sequence[int] = (5,),
@@ -121,21 +118,21 @@ def pick(
     A vote goes to the answer with the largest sum of weights; a tie to the answer seen first, among
     the verifier's best k to the one with the highest score. All votes use the same random subsets.
     """
-    options, count = case.options, len(case.options)
+    completions, count = problem.completions, len(problem.completions)
     sizes = sorted({n for n in ns if n < count} | {count})
-    source = Random(f"{seed} {case.problem}")  # noqa: S311  (statistics, no secret)
+    source = Random(f"{seed} {problem.id}")  # noqa: S311  (statistics, no secret)
     everyone = list(range(count))
     orders = [source.sample(everyone, count) for _ in range(DRAWS)]
-    answers = [option.answer for option in options]
-    right = {option.answer: option.right for option in options} | {None: False}
+    answers = [completion.answer for completion in completions]
+    right = {completion.answer: completion.right for completion in completions} | {None: False}
     votes = {
-        name: partial(_elect, answers, [weigh(option) for option in options])
+        name: partial(_elect, answers, [weigh(completion) for completion in completions])
         for name, weigh in WEIGHTS.items()
         if has_logprob or name not in BY_LOGPROB
     }
-    by_rank = sorted(everyone, key=lambda index: -options[index].score)
+    by_rank = sorted(everyone, key=lambda index: -completions[index].score)
     ranks = {index: rank for rank, index in enumerate(by_rank)}
-    correct = sum(option.right for option in options)
+    correct = sum(completion.right for completion in completions)
     found: dict[str, list[float]] = {
         MEAN: [correct / count] * len(sizes),
         COVERAGE: [float(pass_at_k(count, correct, n)) for n in sizes],
@@ -148,20 +145,20 @@ def pick(
         ballots = [
             *((name, elect, drawn) for name, elect in votes.items()),
             *((f"{TOP} {k}", votes[MAJORITY], [best[:k] for best in ranked]) for k in voters),
-            (SHARE, partial(_elect_by_share, options), drawn),
+            (ANSWER_SHARE, partial(_elect_by_share, completions), drawn),
         ]
         for name, elect, chosen in ballots:
             elected = [elect(each) for each in chosen]
-            share = sum(right[answer] for answer in elected) / len(elected)
-            found.setdefault(name, []).append(share)
+            accuracy = sum(right[answer] for answer in elected) / len(elected)
+            found.setdefault(name, []).append(accuracy)
     for name, score in SCORES.items():
         if has_logprob or name not in BY_LOGPROB:
-            scores = [score(option) for option in options]
+            scores = [score(completion) for completion in completions]
             by_score = BEST if name == VERIFIER else name
-            found[by_score] = [best_of(options, scores, n) for n in sizes]
+            found[by_score] = [best_of(completions, scores, n) for n in sizes]
     order = list(STRATEGIES)
     names = sorted(found, key=lambda name: order.index(name.partition(" ")[0]))
-    return ProblemResult(case, sizes, {name: found[name] for name in names})
+    return ProblemResult(problem, sizes, {name: found[name] for name in names})
 
 
 def _elect(
@@ -175,27 +172,27 @@ def _elect(
     return max(sums, key=sums.__getitem__, default=None)
 
 
-def _elect_by_share(options: Sequence[Option], chosen: Sequence[int]) -> str | None:
+def _elect_by_share(completions: Sequence[RankedCompletion], chosen: Sequence[int]) -> str | None:
     """Return the answer with the highest score + SHARE_WEIGHT x its share of the completions."""
-    counts = Counter(options[index].answer for index in chosen)
+    counts = Counter(completions[index].answer for index in chosen)
     counts[None] = 0
     best: dict[str | None, float] = {}
     for index in chosen:
-        answer, score = options[index].answer, options[index].score
+        answer, score = completions[index].answer, completions[index].score
         best[answer] = max(best.get(answer, score), score)
     return max(best, key=lambda answer: best[answer] + SHARE_WEIGHT * counts[answer] / len(chosen))
 
 
-def best_of(options: Sequence[Option], scores: Sequence[float], n: int) -> float:
+def best_of(completions: Sequence[RankedCompletion], scores: Sequence[float], n: int) -> float:
     """Return the probability that the best by these scores is right, over all subsets of n.
 
     For equal scores, the earlier completion is the better one.
     """
-    count = len(options)
+    count = len(completions)
     order = sorted(range(count), key=lambda index: -scores[index])
     subsets = comb(count, n)
     return sum(comb(count - 1 - rank, n - 1) / subsets
-               for rank, index in enumerate(order) if options[index].right)  # fmt: skip
+               for rank, index in enumerate(order) if completions[index].right)  # fmt: skip
 
 
 # AUC
@@ -236,14 +233,15 @@ def measure_auc(problems: Sequence[tuple[Sequence[float], Sequence[bool]]]) -> S
     return ScoreAuc(overall, mean, interval, len(aucs))
 
 
-def auc_of_cases(name: str, cases: Sequence[RankedProblem]) -> ScoreAuc:
+def auc_of(name: str, problems: Sequence[RankedProblem]) -> ScoreAuc:
     """Return the AUC of a score in SCORES."""
     score = SCORES[name]
-    return measure_auc([([score(option) for option in case.options],
-                         [option.right for option in case.options]) for case in cases])  # fmt: skip
+    return measure_auc([([score(each) for each in problem.completions],
+                         [each.right for each in problem.completions])
+                        for problem in problems])  # fmt: skip
 
 
-def break_even_auc(cases: Sequence[RankedProblem]) -> float | None:
+def break_even_auc(problems: Sequence[RankedProblem]) -> float | None:
     """Return the AUC within problems at which the best of all completions equals the majority vote.
 
     Of a selector whose scores are normal, with one distance between right and wrong completions in
@@ -251,12 +249,12 @@ def break_even_auc(cases: Sequence[RankedProblem]) -> float | None:
     """
     majority = 0.0
     counts: Counter[tuple[int, int]] = Counter()  # problems by right and all completions
-    for case in cases:
-        answers, every = [option.answer for option in case.options], range(len(case.options))
-        winner = _elect(answers, [1.0] * len(answers), every)
-        majority += any(option.right for option in case.options
-                        if option.answer == winner is not None)  # fmt: skip
-        counts[sum(option.right for option in case.options), len(answers)] += 1
+    for problem in problems:
+        answers = [each.answer for each in problem.completions]
+        winner = _elect(answers, [1.0] * len(answers), range(len(answers)))
+        majority += any(each.right for each in problem.completions
+                        if each.answer == winner is not None)  # fmt: skip
+        counts[sum(each.right for each in problem.completions), len(answers)] += 1
     normal, step = NormalDist(), 0.1
     places = [step * place for place in range(-50, 130)]
     below = [normal.cdf(place) for place in places]
@@ -264,13 +262,13 @@ def break_even_auc(cases: Sequence[RankedProblem]) -> float | None:
     def best(distance: float) -> float:
         shifted = [(normal.pdf(place - distance), normal.cdf(place - distance)) for place in places]
         total = 0.0
-        for (right, size), problems in counts.items():
+        for (right, size), number in counts.items():
             if right == size:
-                total += problems
+                total += number
             elif right:
-                total += problems * sum(
-                    right * density * share ** (right - 1) * low ** (size - right) * step
-                    for (density, share), low in zip(shifted, below, strict=True)
+                total += number * sum(
+                    right * density * right_cdf ** (right - 1) * wrong_cdf ** (size - right) * step
+                    for (density, right_cdf), wrong_cdf in zip(shifted, below, strict=True)
                 )
         return total
 
@@ -288,14 +286,14 @@ def break_even_auc(cases: Sequence[RankedProblem]) -> float | None:
 # Curves
 
 
-def measure_curves(picked: Sequence[ProblemResult], most: int) -> dict[str, list[dict[str, Any]]]:
+def measure_curves(results: Sequence[ProblemResult], most: int) -> dict[str, list[dict[str, Any]]]:
     """Return the points of every strategy over n, the number of completions.
 
     A problem counts up to its number of completions.
     """
-    curves: dict[str, list[dict[str, Any]]] = {name: [] for name in picked[0].by_strategy}
+    curves: dict[str, list[dict[str, Any]]] = {name: [] for name in results[0].by_strategy}
     for n in curve_sizes(most):
-        enough = [(outcome, outcome.ns.index(n)) for outcome in picked if n in outcome.ns]
+        enough = [(outcome, outcome.ns.index(n)) for outcome in results if n in outcome.ns]
         count = len(enough)
         for name, points in curves.items():
             values = [outcome.by_strategy[name][place] for outcome, place in enough]
@@ -313,7 +311,7 @@ Outcomes = Mapping[str, tuple[int, int]]  # (right, completions) by problem
 
 
 def rank(
-    cases: Sequence[RankedProblem],
+    problems: Sequence[RankedProblem],
     *,
     has_logprob: bool,
     baselines: Mapping[str, Outcomes] | None = None,
@@ -322,55 +320,55 @@ def rank(
 ) -> dict[str, Any]:
     """Return the results of every strategy on scored completions, of at least one problem.
 
-    baselines: the outcomes of other runs, by name. voters, seed: see `pick`. The result has the
-    conclusion (what to select by, in words), counts (unique_: mean number of distinct ones per
+    baselines: the outcomes of other runs, by name. voters, seed: see `problem_result`. The result
+    has the conclusion (what to select by), counts (unique_: mean number of distinct ones per
     problem; mixed: problems with right and wrong completions), `strategies` by name (over: gains by
     the other's name), `auc` by name, and `curves`: a point for each number of completions.
     """
-    most = max(len(case.options) for case in cases)
-    picked = [pick(case, has_logprob, curve_sizes(most), (voters,), seed) for case in cases]
-    others = {MAJORITY: count_outcomes(picked, MAJORITY), **(baselines or {})}
+    most = max(len(problem.completions) for problem in problems)
+    results = [problem_result(problem, has_logprob, curve_sizes(most), (voters,), seed)
+               for problem in problems]  # fmt: skip
+    others = {MAJORITY: count_outcomes(results, MAJORITY), **(baselines or {})}
     strategies = {}
-    for name in picked[0].by_strategy:
-        mine = count_outcomes(picked, name)
+    for name in results[0].by_strategy:
+        mine = count_outcomes(results, name)
         clusters = list(mine.values())
-        share, interval = statistics.mean_share(clusters), statistics.clustered_wilson(clusters)
+        accuracy, interval = statistics.mean_share(clusters), statistics.clustered_wilson(clusters)
         if name == MEAN:
-            shares = [right / size for right, size in clusters]
-            interval = statistics.wilson_of_mean(shares, sum(size for _, size in clusters))
+            accuracies = [right / size for right, size in clusters]
+            interval = statistics.wilson_of_mean(accuracies, sum(size for _, size in clusters))
         over = {}
         for other, theirs in others.items():
             if name not in (other, MEAN) and mine.keys() & theirs.keys():
                 difference, ci95 = paired_difference(theirs, mine)
                 over[other] = {"difference": difference, "ci95": ci95}
-        strategies[name] = {"title": title_of(name), "accuracy": share, "ci95": interval,
+        strategies[name] = {"title": title_of(name), "accuracy": accuracy, "ci95": interval,
                             "over": over}  # fmt: skip
-    auc = {name: auc_of_cases(name, cases)._asdict() for name in SCORES
+    auc = {name: auc_of(name, problems)._asdict() for name in SCORES
            if name == VERIFIER or name in strategies}  # fmt: skip
-    need = break_even_auc(cases)
-    answers = [{option.answer for option in case.options} - {None} for case in cases]
+    need = break_even_auc(problems)
+    answers = [{each.answer for each in problem.completions} - {None} for problem in problems]
     return {
         "conclusion": _conclude(strategies, auc[VERIFIER]["within"], need, most),
-        "problems": len(cases),
-        "completions": sum(len(case.options) for case in cases),
-        "unique_solutions": sum(case.unique for case in cases) / len(cases),
-        "unique_answers": sum(map(len, answers)) / len(cases),
-        "mixed": sum(len({option.right for option in case.options}) > 1 for case in cases),
+        "problems": len(problems),
+        "completions": sum(len(problem.completions) for problem in problems),
+        "unique_solutions": sum(problem.unique for problem in problems) / len(problems),
+        "unique_answers": sum(map(len, answers)) / len(problems),
+        "mixed": sum(len({each.right for each in problem.completions}) > 1 for problem in problems),
         "strategies": strategies,
         "auc": auc,
         "break_even_auc": need,
-        "curves": measure_curves(picked, most),
+        "curves": measure_curves(results, most),
         "most_completions": most,
     }
 
 
-def count_outcomes(picked: Iterable[ProblemResult], name: str) -> dict[str, tuple[int, int]]:
+def count_outcomes(results: Iterable[ProblemResult], name: str) -> dict[str, tuple[int, int]]:
     """Return (right, tries) of a strategy by problem: of all samples for the mean, else of one."""
     if name == MEAN:
-        cases = [each.case for each in picked]
-        return {case.problem: (sum(option.right for option in case.options), len(case.options))
-                for case in cases}  # fmt: skip
-    return {each.case.problem: (round(each.by_strategy[name][-1]), 1) for each in picked}
+        every = [(each.problem.id, each.problem.completions) for each in results]
+        return {id: (sum(each.right for each in tried), len(tried)) for id, tried in every}
+    return {each.problem.id: (round(each.by_strategy[name][-1]), 1) for each in results}
 
 
 def paired_difference(before: Outcomes, after: Outcomes) -> tuple[float, statistics.Interval]:
@@ -407,7 +405,7 @@ def _conclude(
 class RankInput(NamedTuple):
     """Problems to rank. unscored: completions without a score, which are left out."""
 
-    cases: Sequence[RankedProblem]
+    problems: Sequence[RankedProblem]
     verifier: str
     has_logprob: bool
     unscored: int
@@ -451,23 +449,23 @@ def read_scored(
 
 def rank_input(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreRow]) -> RankInput:
     """Return the problems of a run with their scores; raises InputError if there are no scores."""
-    cases, rows = [], []
+    problems, rows = [], []
     for answered in sampled.answered:
         scored = [(each, scores[each.key]) for each in answered.candidates if each.key in scores]
         if not scored:
             continue
         rows += [row for _, row in scored]
-        options = [Option(each.answer, each.right, row.score, row.logprob or 0.0)
-                   for each, row in scored]  # fmt: skip
+        completions = [RankedCompletion(each.answer, each.right, row.score, row.logprob or 0.0)
+                       for each, row in scored]  # fmt: skip
         texts = {each.text for each, _ in scored}
-        cases.append(RankedProblem(answered.problem.id, options, len(texts)))
+        problems.append(RankedProblem(answered.problem.id, completions, len(texts)))
     if not rows:
         raise InputError(
             f"{verifier!r} has scored no completion of {str(sampled.path)!r}; give the scores of "
             "this run, or the verifier's folder with --verifier"
         )
     has_logprob = all(row.logprob is not None for row in rows)
-    return RankInput(cases, verifier, has_logprob, sampled.total - len(rows))
+    return RankInput(problems, verifier, has_logprob, sampled.total - len(rows))
 
 
 def read_baseline(

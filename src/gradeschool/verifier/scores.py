@@ -44,7 +44,7 @@ REDUCTIONS: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 @runtime_checkable
-class StepReader(Protocol):
+class StepModel(Protocol):
     """A model that scores the steps of solutions: a published reward model, a server, a critic."""
 
     name: str
@@ -58,7 +58,7 @@ class StepReader(Protocol):
         """
 
 
-class TokenReader:
+class TokenModel:
     """A model that gives values at tokens: a verifier, or a language model by its probabilities.
 
     context: maximum number of tokens of a question with its solution, None if unknown. level: what
@@ -404,24 +404,24 @@ SolutionScore = tuple[list[float], float, Sequence[int]]
 
 
 def score_pairs(
-    reader: TokenReader | StepReader, pairs: Sequence[data.QuestionSolution], reduction: str = LAST
+    model: TokenModel | StepModel, pairs: Sequence[data.QuestionSolution], reduction: str = LAST
 ) -> list[SolutionScore]:
     """Return of each solution the values at its tokens (or steps), its score, its tokens' ids.
 
     reduction: one of REDUCTIONS.
     """
     reduce = REDUCTIONS[reduction]
-    if isinstance(reader, StepReader):
+    if isinstance(model, StepModel):
         solutions = [(pair.question, [line for line in pair.solution.split("\n") if line.strip()]
                       or [""]) for pair in pairs]  # fmt: skip
-        found = reader.step_scores(solutions, last_only=reduction == LAST)
+        found = model.step_scores(solutions, last_only=reduction == LAST)
         return [(list(values), reduce(values), ()) for values in found]
-    texts = data.encode_pairs(reader.tokenizer, pairs)
+    texts = data.encode_pairs(model.tokenizer, pairs)
     scores: list[SolutionScore] = []
-    for pair, text, values in zip(pairs, texts, reader.values(texts), strict=True):
+    for pair, text, values in zip(pairs, texts, model.values(texts), strict=True):
         used = values
         if reduction not in (LAST, TOKENS):
-            ends = data.line_ends(reader.tokenizer, pair.solution, text.solution)
+            ends = data.line_ends(model.tokenizer, pair.solution, text.solution)
             used = [values[end - 1] for end in ends]
         scores.append((values, reduce(used), text.solution))
     return scores
@@ -433,8 +433,8 @@ class Rater(NamedTuple):
     name: of the scores: the verifier, and the reduction.
     """
 
-    verifier: TokenReader | StepReader
-    generator: TokenReader | None
+    verifier: TokenModel | StepModel
+    generator: TokenModel | None
     reduction: str
     name: str
 
@@ -457,9 +457,9 @@ def load_rater(
     """
     if verifier and critic:
         raise InputError("--verifier and --critic are both given; give one")
-    other = TokenReader(generator, "generator") if generator is not None else None
+    other = TokenModel(generator, "generator") if generator is not None else None
     if critic is not None:
-        head: TokenReader | StepReader = (
+        head: TokenModel | StepModel = (
             Critic(critic, critiques) if critiques else ProbabilityServer(critic)
         )
     elif verifier is not None:
@@ -473,7 +473,7 @@ def load_rater(
     return Rater(head, other, used, head.name if used == LAST else f"{head.name}:{used}")
 
 
-def load_verifier(spec: str, form: str | None = None) -> TokenReader | StepReader:
+def load_verifier(spec: str, form: str | None = None) -> TokenModel | StepModel:
     """Load a verifier, or a published reward model; see `load_rater`."""
     if spec.startswith(ADDRESS):
         return RewardServer(spec, form)
@@ -485,7 +485,7 @@ def load_verifier(spec: str, form: str | None = None) -> TokenReader | StepReade
                  if end is not None and str(name).endswith(end))  # fmt: skip
         if form := form or next(known, None):
             return RewardModel(folder, form)
-    return TokenReader(spec, "verifier")
+    return TokenModel(spec, "verifier")
 
 
 def is_model(spec: str) -> bool:
@@ -508,9 +508,9 @@ def add_scores(
     texts of all tokens. If a row lacks requested tokens or log-probabilities, a new row is written;
     the last row of a completion counts. tell: is told how many of all completions are scored.
     """
-    target, reader, generator = path or scores_path(sampled.path), rater.verifier, rater.generator
-    if tokens and isinstance(reader, StepReader):
-        raise InputError(f"{reader.name} scores steps, not tokens; leave --tokens out")
+    target, verifier, generator = path or scores_path(sampled.path), rater.verifier, rater.generator
+    if tokens and isinstance(verifier, StepModel):
+        raise InputError(f"{verifier.name} scores steps, not tokens; leave --tokens out")
     scored = {
         row.key
         for row in run_folder.read_scores(target)
@@ -527,7 +527,7 @@ def add_scores(
     for start in range(0, len(waiting), CHUNK):
         chunk = waiting[start : start + CHUNK]
         pairs = list(dict.fromkeys(pair for _, pair in chunk))  # a text drawn often is read once
-        found = dict(zip(pairs, score_pairs(reader, pairs, rater.reduction), strict=True))
+        found = dict(zip(pairs, score_pairs(verifier, pairs, rater.reduction), strict=True))
         logprobs: dict[data.QuestionSolution, list[float]] = {}
         if generator is not None:
             encoded = data.encode_pairs(generator.tokenizer, pairs)
@@ -544,8 +544,8 @@ def add_scores(
             if generator is not None:
                 mean = sum(logprobs[pair]) / len(logprobs[pair])
                 row = row._replace(logprob=mean, generator=generator.name)
-            if tokens and not isinstance(reader, StepReader):
-                texts = [str(reader.tokenizer.decode([token])) for token in ids]
+            if tokens and not isinstance(verifier, StepModel):
+                texts = [str(verifier.tokenizer.decode([token])) for token in ids]
                 row = row._replace(values=[round(value, 6) for value in values], tokens=texts)
             rows.append(row)
         run_folder.append_scores(target, rows)

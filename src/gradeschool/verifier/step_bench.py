@@ -28,7 +28,7 @@ from gradeschool.protocols.extractions import extract_critic_box, parse_index
 from gradeschool.scoring.statistics import bootstrap
 from gradeschool.verifier.data import QuestionSolution, encode_pairs, step_ends
 from gradeschool.verifier.rank import auc
-from gradeschool.verifier.scores import StepReader, TokenReader, load_verifier
+from gradeschool.verifier.scores import StepModel, TokenModel, load_verifier
 
 RESAMPLES = 2_000
 FOLDS = 2
@@ -273,14 +273,14 @@ def predict_by_all(
 
 
 def score_steps(
-    model: StepReader | TokenReader, rows: Sequence[LabelledSteps]
+    model: StepModel | TokenModel, rows: Sequence[LabelledSteps]
 ) -> list[StepScores | None]:
     """Return a number for each step: a verifier's value at its last token, or a reward model's.
 
     None for a row that is longer than the model's context. Raises InputError for a server that does
     not score steps.
     """
-    if isinstance(model, StepReader):
+    if isinstance(model, StepModel):
         given = model.step_scores([(row.problem, row.steps) for row in rows])
         for row, scores in zip(rows, given, strict=True):
             if len(scores) != len(row.steps):

@@ -89,8 +89,8 @@ class TrainingJob(NamedTuple):
 VERIFICATION, LANGUAGE = "verification", "language"
 
 
-class TrainedModel(torch.nn.Module):
-    """A language model or a verifier with the losses of its rows."""
+class TrainingModel(torch.nn.Module):
+    """The model that a training changes, a language model or a verifier, with its losses."""
 
     def __init__(
         self, trained: Any, level: data.Level = "token", objective: data.Objective = "joint"
@@ -198,7 +198,7 @@ class Prepared(NamedTuple):
     """
 
     base: networks.BaseModel
-    model: TrainedModel
+    model: TrainingModel
     items: Sequence[data.Item]
     save: Callable[[Path, Mapping[str, float]], None]
     left_out: Sequence[str] = ()
@@ -571,7 +571,7 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
         def save(folder: Path, losses: Mapping[str, float]) -> None:
             networks.save_folder(base, folder, adapters)
 
-        return Prepared(base, TrainedModel(base.model), items, save, left_out)
+        return Prepared(base, TrainingModel(base.model), items, save, left_out)
 
     return run_training(job, settings, facts, prepare)
 
@@ -673,7 +673,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             networks.save_folder(base, folder, adapters)
             write_json(folder / local.VERIFIER_FILE, fields)
 
-        trained = TrainedModel(verifier, level, settings.objective)
+        trained = TrainingModel(verifier, level, settings.objective)
         evaluate = None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level)
         return Prepared(base, trained, items, save, left_out, evaluate)
 
