@@ -26,7 +26,7 @@ LAYERS = (
     {"cli"},
 )
 RANKS = {name: rank for rank, names in enumerate(LAYERS, 1) for name in names}
-# Imported where one function is called: the examples of a protocol, by `Protocol.with_changes`.
+# Imported inside two functions: a protocol's examples (`with_changes`), and how many there are.
 UPWARD = {"gradeschool.protocol": "gradeschool.datasets"}
 IMPORT = re.compile(r"^\s*from (gradeschool[\w.]*) import (?:\(([^)]*)\)|(.*))", re.MULTILINE)
 HEAVY = {"click", "aiohttp", "rich", "yaml", "jinja2", "pyarrow", "torch", "numpy"}
