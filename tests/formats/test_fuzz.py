@@ -83,7 +83,7 @@ def _lines(name: str, folder: Path) -> Path:
     return jsonl(folder / name, ROWS[name])
 
 
-def own_run(folder: Path) -> Path:
+def run_folder(folder: Path) -> Path:
     run = folder / "run"
     run.mkdir()
     dumped(run / "run.json", {"schema": 1, "dataset": {"name": "sample"}, "protocol": {}})
@@ -171,7 +171,7 @@ WRITERS: dict[str, Callable[[Path], Path]] = {
     **{name: partial(_lines, name) for name in ROWS},
     "inspect, deflated": partial(_archive, DEFLATED),
     "inspect, zstd": partial(_archive, ZSTD),
-    **{each.__name__: each for each in (own_run, inspect_json, gzipped, parquet, arrow_stream,
+    **{each.__name__: each for each in (run_folder, inspect_json, gzipped, parquet, arrow_stream,
                                         excel, tsv)},
 }  # fmt: skip
 BINARY = (".parquet", ".arrow", ".feather", ".xlsx", ".eval", ".gz")
@@ -295,7 +295,7 @@ def assert_settings_are_read_or_refused(path: Path) -> None:
 def test_damaged_manifests_and_datasets(tmp_path: Path, other_contents: list[bytes]) -> None:
     """run.json and files of problems, mutated in the same way."""
     rng = random.Random(5)
-    own_run(tmp_path)
+    run_folder(tmp_path)
     manifest, problems = tmp_path / "run" / "run.json", tmp_path / "problems.jsonl"
     jsonl(problems, [{"question": p.question, "answer": p.solution} for p in PROBLEMS])
     for path, read in ((manifest, lambda: read_json(manifest)),

@@ -39,7 +39,7 @@ DEFAULT_DATASET = "gsm8k"
 PATTERN = re.compile(r"[*?\[]")
 PARTS = ("*.parquet", "*.arrow")  # the files of a folder that is one table
 OTHER_TABLES = (".jsonl", ".csv", ".tsv", ".xlsx", ".eval")  # not part of such a table
-OWN_GOLDS = Dataset(OWN_PROBLEMS, (), "")
+NO_DATASET = Dataset(OWN_PROBLEMS, (), "")
 MOST_MESSAGES = 5  # messages of one kind
 FORGIVEN = 3  # a run without any usable row is refused if it has more unusable ones than this
 UNUSABLE = "cannot be used"
@@ -172,7 +172,7 @@ def open_sources(names: Sequence[str], options: ReadOptions, warn: Warn) -> list
                 dataset = ""  # no dataset is needed, and none is fetched
         sources.append(Source(name, path, only, parts, file_options, file, warn))
         datasets.append(dataset)
-    loaded = {"": OWN_GOLDS}
+    loaded = {"": NO_DATASET}
     # Those that are here first: a wrong name fails before a fetch.
     for name in sorted({*datasets} - {""}, key=lambda name: (not is_here(name), name)):
         try:
