@@ -70,8 +70,10 @@ def test_greedy_text_is_that_of_generate(kind: str) -> None:
         assert reply.text == expected
 
 
-def test_samples_do_not_depend_on_the_other_rows() -> None:
-    model = trainee(TOKENIZER).eval()
+@pytest.mark.parametrize("kind", ["llama", "gemma2", "lfm2"])  # sliding windows, convolutions
+def test_samples_do_not_depend_on_the_other_rows(kind: str) -> None:
+    layers = {"layer_types": ["conv", "full_attention"]} if kind == "lfm2" else {}
+    model = trainee(TOKENIZER).eval() if kind == "llama" else architecture(kind, **layers)
     decoding = Decoding(temperature=1.0, top_p=0.9, max_tokens=20)
     alone = written(model, decoding, samples=3, rows=1)
     together = written(model, decoding, samples=3, rows=27)

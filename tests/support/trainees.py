@@ -78,12 +78,12 @@ def model_folder(folder: Path) -> Path:
     return folder
 
 
-def architecture(kind: str) -> Any:
+def architecture(kind: str, **sizes: Any) -> Any:
     """A small model of another architecture, random."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    config = AutoConfig.for_model(kind, **SIZES)
+    config = AutoConfig.for_model(kind, **{**SIZES, **sizes})
     with torch.random.fork_rng():
         torch.manual_seed(0)
         return AutoModelForCausalLM.from_config(config).eval()

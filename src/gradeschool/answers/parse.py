@@ -158,11 +158,17 @@ def _behind(literal: str, marker: re.Pattern[str], text: str, how: str) -> Parse
 
 
 def _in_box(text: str) -> ParsedAnswer | None:
-    """Return the only number or fraction in the last box, after its last "="."""
     box = search.last_box(text)
-    if box is None:
+    value = None if box is None else _only_number(box.text)
+    if box is None or value is None:
         return None
-    content = box.text.replace("{,}", ",")
+    return ParsedAnswer(value, box.start, box.end, r"the last \boxed{N}")
+
+
+@search.remembered
+def _only_number(content: str) -> str | None:
+    """Return the only number or fraction in the content of a box, after its last "="."""
+    content = content.replace("{,}", ",")
     for command, plain_form in (("\\,", ""), ("\\!", ""), ("\\$", "$")):
         content = content.replace(command, plain_form)
     content = FRACTION.sub(r"\1/\2", content).rpartition("=")[2]
@@ -171,8 +177,7 @@ def _in_box(text: str) -> ParsedAnswer | None:
         over = OVER.match(inside, numbers[0].end()) if len(numbers) == 2 else None
         if len(numbers) == 1 or over:
             number = _clean(numbers[0][0])
-            value = _ratio(number, over[1]) if over else number
-            return ParsedAnswer(value, box.start, box.end, r"the last \boxed{N}")
+            return _ratio(number, over[1]) if over else number
     return None
 
 
@@ -198,5 +203,6 @@ def _ratio(number: str, divisor: str) -> str:
     return str(Fraction(int(number), int(divisor))) if whole and int(divisor) else number
 
 
+@search.remembered
 def _clean(number: str) -> str:
     return normalize(ORNAMENT.sub("", number).replace("−", "-").lstrip("+"))

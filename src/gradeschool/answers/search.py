@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+Result = TypeVar("Result")
 
 
 class TextMatch(NamedTuple):
@@ -36,6 +39,13 @@ END = 64  # characters in which the last digit of most texts is
 # Scorers take a batch of 64 texts one after the other (`scoring.table.BATCH`); several scorers need
 # the same results.
 once_per_text = lru_cache(64)
+LONGEST_WORD = 40  # characters
+
+
+def remembered(function: Callable[[str], Result]) -> Callable[[str], Result]:
+    """Return a function that remembers its results for short texts: few endings differ."""
+    known = lru_cache(1 << 13)(function)
+    return lambda text: known(text) if len(text) <= LONGEST_WORD else function(text)
 
 
 @once_per_text

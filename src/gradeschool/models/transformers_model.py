@@ -115,7 +115,7 @@ class TransformersModel(local.LocalModel):
         device = self.engine.device
         together: dict[Any, list[Sample]] = {}
         for sample in samples:
-            together.setdefault((sample.prompt, sample.request.decoding), []).append(sample)
+            together.setdefault((sample.prompt, str(sample.request.decoding)), []).append(sample)
         rows = [Row(each) for each in together.values()]
         width = max(len(row.samples[0].prompt) for row in rows)
         pads = [width - len(row.samples[0].prompt) for row in rows]
@@ -145,14 +145,15 @@ class TransformersModel(local.LocalModel):
                     return
                 # New rows, and then the last ones, take the places of those that ended.
                 new += [each for each in live.items() if each[0] >= size]
-                free = [place for place in range(size) if place not in live]
-                moves = dict(zip(free, new, strict=True))
-                order = [moves.get(place) or (place, live[place]) for place in range(size)]
+                moved = iter(new)
+                order = [(place, live[place]) if place in live else next(moved)
+                         for place in range(size)]  # fmt: skip
                 rows = [row for _, row in order]
-                if moves or size < len(mask):
+                if new or size < len(mask):
                     places = torch.tensor([place for place, _ in order], device=device)
                     mask = mask[places]
-                    cache.batch_select_indices(places)
+                    # batch_select_indices leaves the states of Mamba's layers as they are.
+                    cache.reorder_cache(places)  # type: ignore[arg-type]
                 last = torch.tensor([[row.written[-1]] for row in rows], device=device)
                 mask = torch.cat([mask, mask.new_ones(size, 1)], 1)
                 logits = self._forward(last, mask, cache)
@@ -199,13 +200,14 @@ class TransformersModel(local.LocalModel):
         return Reply(kept, finish, Usage(len(sample.prompt), len(row.written)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Sample:
-    """One sample that is being written, of at most `limit` tokens."""
+    """One sample that is being written, of at most `limit` tokens; place: of its random numbers."""
 
     request: Request
     prompt: tuple[int, ...]
     limit: int
+    place: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -242,9 +244,9 @@ class Draw:
         self.greedy = all(sample.request.decoding.temperature == 0 for sample in samples)
         if self.greedy:
             return
-        self.places = {id(sample): place for place, sample in enumerate(samples)}
         numbers = numpy.zeros((len(samples), max(each.limit for each in samples)), numpy.float32)
         for place, sample in enumerate(samples):
+            sample.place = place
             facts = f"{sample.request.decoding.seed or 0} {sample.request.sample} {sample.prompt}"
             seed = int.from_bytes(hashlib.sha256(facts.encode()).digest()[:8], "big")
             drawn = numpy.random.default_rng(seed).random(sample.limit, dtype=numpy.float32)
@@ -269,7 +271,7 @@ class Draw:
             outside = ordered.cumsum(1) - ordered >= top_p[:, None]
             shares = shares.scatter(1, order, ordered.masked_fill(outside, 0.0))
         sums = shares.cumsum(1)
-        places = [[self.places[id(sample)] for sample in row.samples] for row in rows]
+        places = [[sample.place for sample in row.samples] for row in rows]
         most = max(map(len, places))
         filled = torch.tensor([each + each[:1] * (most - len(each)) for each in places])
         numbers = self.numbers[:, self.step][filled.to(device)] * sums[:, -1:]
@@ -310,15 +312,15 @@ class GrowingLayer(DynamicLayer):
         self.keys, self.values = (buffer[:rows, :, :end] for buffer in self.room)
         return self.keys, self.values
 
-    def batch_select_indices(self, indices: Any) -> None:
+    def reorder_cache(self, beam_idx: Any) -> None:
         """Let the rows be those at the indices; only a row that changes its place is copied."""
-        assert self.keys is not None  # noqa: S101
-        length = self.keys.shape[2]
-        places = torch.arange(len(indices), device=indices.device)
-        places = places[indices != places]
+        if self.keys is None or self.room is None:
+            return
+        length, places = self.keys.shape[2], torch.arange(len(beam_idx), device=beam_idx.device)
+        places = places[beam_idx != places]
         for buffer in self.room:
-            buffer[places, :, :length] = buffer[indices[places], :, :length]
-        self.keys, self.values = (buffer[: len(indices), :, :length] for buffer in self.room)
+            buffer[places, :, :length] = buffer[beam_idx[places], :, :length]
+        self.keys, self.values = (buffer[: len(beam_idx), :, :length] for buffer in self.room)
 
 
 def _new_cache(model: Any, most: int) -> DynamicCache:

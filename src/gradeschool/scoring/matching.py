@@ -18,7 +18,7 @@ from typing import Any
 
 from gradeschool.answers.golds import read_solution
 from gradeschool.answers.numbers import normalize, parse_decimal
-from gradeschool.answers.search import last_match_in_words
+from gradeschool.answers.search import last_match, last_number_start, remembered
 from gradeschool.datasets.load import OWN_PROBLEMS
 from gradeschool.errors import InputError
 from gradeschool.formats.values import PARTS_OF_ID, ProblemReference, Sample, read_number
@@ -308,7 +308,12 @@ def distinct_words(text: str) -> set[str]:
 
 def last_number(text: str) -> str:
     """Return the last number of a text in its compared form, "" for none."""
-    found = last_match_in_words(NUMBER, text)
+    return _last_number(text[last_number_start(text) :]) or _last_number(text)
+
+
+@remembered
+def _last_number(text: str) -> str:
+    found = last_match(NUMBER, text)
     return normalize(found[0]) if found else ""
 
 

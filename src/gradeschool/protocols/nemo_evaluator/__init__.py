@@ -34,8 +34,9 @@ def marked_line(problem: Problem) -> str:
 
 def extract_line(text: str, reference: str) -> Answer | None:
     """Extract the line after the first "the answer is" or "answer:", else the last line."""
-    at = lowered(text).find("answer")
-    match = ANNOUNCED.search(text, max(at - len("the "), 0)) if at >= 0 else None
+    low, at, match = lowered(text), -1, None
+    while match is None and (at := low.find("answer", at + 1)) >= 0:
+        match = ANNOUNCED.match(text, max(at - len("the "), 0)) or ANNOUNCED.match(text, at)
     how = "the last line" if match is None else "the first 'the answer is' or 'answer:'"
     line = text.strip().rpartition("\n")[2] if match is None else match[1].strip()
     if not (value := bare(line)) and reference:

@@ -9,7 +9,7 @@ import re
 from functools import partial
 
 from gradeschool import latex
-from gradeschool.answers.search import closing_brace, last_match, mentions_answer
+from gradeschool.answers.search import closing_brace, last_match, last_number_start, lowered
 from gradeschool.protocols.extractions import HASH, last_marked
 from gradeschool.scorer import Answer
 
@@ -35,13 +35,15 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
 
     Commas and a trailing period stay. If every run is ".", the first of them is the answer.
     """
-    offset = max(0, len(text) - CLIP)
-    matches = list(NUMBER.finditer(text[offset:]))
+    offset, matches = max(0, len(text) - CLIP), list[re.Match[str]]()
+    for start in (max(offset, last_number_start(text)), offset):
+        matches = list(NUMBER.finditer(text, start))
+        if any(match[0] != "." for match in matches):
+            break
     if not matches:
         return None
     match = next((match for match in reversed(matches) if match[0] != "."), matches[0])
-    span = (offset + match.start(), offset + match.end())
-    return Answer(match[0], match[0], span, "the last number near the end")
+    return Answer(match[0], match[0], match.span(), "the last number near the end")
 
 
 def extract_box(text: str, reference: str) -> Answer | None:
@@ -75,7 +77,7 @@ def minerva_form(text: str) -> str:
 def extract_dapo(text: str, reference: str) -> Answer | None:
     """Extract the last "Answer: N", else the last closed box near the end."""
     offset = max(0, len(text) - CLIP)
-    is_marked = text.find(":", offset) >= 0 and mentions_answer(text)
+    is_marked = text.find(":", offset) >= 0 and lowered(text).find("answer", offset) >= 0
     line = last_match(ANSWER_LINE, text[offset:]) if is_marked else None
     if line is not None and (value := minerva_form(line[1])) != INVALID:
         span = (offset + line.start(1), offset + line.end(1))
