@@ -21,8 +21,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def session(total: int, stored: int, **more: Any) -> Any:
     """The counts of a run at its beginning."""
-    limiter = SimpleNamespace(limit=16)
-    sending = SimpleNamespace(in_flight=3, waiting=2, retries=0, limiter=limiter)
+    sending = SimpleNamespace(in_flight=3, waiting=2, retries=0, limiter=SimpleNamespace(limit=16))
     usual = {"failed": 0, "ended": 0, "judged": 0, "correct": 0, "tokens": 0, "budget": None}
     store = SimpleNamespace(damaged="")
     fields = {**usual, "dispatcher": sending, "store": store, **more}

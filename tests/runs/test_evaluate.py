@@ -100,8 +100,7 @@ def test_stopping_early_keeps_the_level_of_the_interval() -> None:
             outcomes += [
                 CORRECT if draw.random() < 0.7 else WRONG for _ in range(size - len(outcomes))
             ]
-            counted = ((str(at), each) for at, each in enumerate(outcomes))
-            check = interim_check(14, sizes, size, counted)
+            check = interim_check(14, sizes, size, [(str(n), it) for n, it in enumerate(outcomes)])
             if is_narrow(check):
                 break
         low, high = check["interval"]
