@@ -65,6 +65,14 @@ def last_number_start(text: str) -> int:
     return max(text.rfind(" ", 0, digit), text.rfind("\n", 0, digit)) + 1
 
 
+@once_per_text
+def last_number_word(text: str) -> tuple[int, str, str]:
+    """Return where the last word with an ASCII digit begins, the word, and the text behind it."""
+    start = last_number_start(text)
+    word = text[start:].partition("\n")[0].partition(" ")[0]
+    return start, word, text[start + len(word) :]
+
+
 def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the same as `last_match`, for a pattern that matches no space and no line break."""
     return last_match(pattern, text, last_number_start(text)) or last_match(pattern, text)

@@ -82,16 +82,31 @@ def last_number(
     pattern: re.Pattern[str], how: str = LAST_NUMBER, clean: Callable[[str], str | None] = str
 ) -> Extract:
     """Return an extraction of the last match of a pattern that matches no white space."""
-    return extraction(partial(search.last_match_in_words, pattern), how, clean, 0)
+
+    @search.remembered
+    def find(text: str) -> tuple[str, str | None, int, int] | None:
+        match = search.last_match(pattern, text)
+        return None if match is None else (match[0], clean(match[0]), *match.span())
+
+    def extract(text: str, reference: str = "") -> Answer | None:
+        start, word, behind = search.last_number_word(text)
+        found = None if pattern.search(behind) else find(word)
+        if found is None:
+            start, found = 0, find(text)
+        number, value, first, end = found or ("", None, 0, 0)
+        return None if value is None else Answer(number, value, (start + first, start + end), how)
+
+    return extract
 
 
 def last_number_before(mark: str, pattern: re.Pattern[str]) -> Extract:
     """Return the same extraction from the text before a mark, where a further question begins."""
-    return extraction(
-        lambda text: search.last_match_in_words(pattern, text.partition(mark)[0]),
-        f"the last number before {mark!r}",
-        group=0,
-    )
+    number = last_number(pattern, f"the last number before {mark!r}")
+
+    def extract(text: str, reference: str = "") -> Answer | None:
+        return number(text.partition(mark)[0], reference)
+
+    return extract
 
 
 def first_of(*extractions: Extract) -> Extract:
@@ -177,14 +192,16 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
     text contains it only with commas.
     """
 
-    def find(text: str) -> re.Match[str] | None:
-        return search.last_match(pattern, COMMA.sub(r"\1\2", text) if "," in text else text)
+    @search.remembered
+    def find(text: str) -> str | None:
+        match = search.last_match(pattern, COMMA.sub(r"\1\2", text) if "," in text else text)
+        return None if match is None else match[0]
 
     def extract(text: str, reference: str = "") -> Answer | None:
-        match = find(text[search.last_number_start(text) :]) or find(text)
-        if match is None:
+        _, word, behind = search.last_number_word(text)
+        number = None if pattern.search(behind) else find(word)
+        if number is None and (number := find(text)) is None:
             return None
-        number = match[0]
         span = search.last_place(text, number)
         return Answer(number, number, span, "the last number, commas removed")
 
