@@ -73,6 +73,25 @@ def last_number_word(text: str) -> tuple[int, str, str]:
     return start, word, text[start + len(word) :]
 
 
+def in_last_word(
+    pattern: re.Pattern[str], find: Callable[[str], Result | None]
+) -> Callable[[str], tuple[int, Result | None]]:
+    """Return a search for what `find` finds, which is a match of the pattern, with its offset.
+
+    The last word with a digit is enough if the pattern matches nothing behind it; it matches no
+    white space.
+    """
+    known = remembered(find)
+
+    def search(text: str) -> tuple[int, Result | None]:
+        start, word, behind = last_number_word(text)
+        if not pattern.search(behind) and (found := known(word)) is not None:
+            return start, found
+        return 0, find(text)
+
+    return search
+
+
 def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the same as `last_match`, for a pattern that matches no space and no line break."""
     return last_match(pattern, text, last_number_start(text)) or last_match(pattern, text)

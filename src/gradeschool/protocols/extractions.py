@@ -83,16 +83,14 @@ def last_number(
 ) -> Extract:
     """Return an extraction of the last match of a pattern that matches no white space."""
 
-    @search.remembered
     def find(text: str) -> tuple[str, str | None, int, int] | None:
         match = search.last_match(pattern, text)
         return None if match is None else (match[0], clean(match[0]), *match.span())
 
+    in_text = search.in_last_word(pattern, find)
+
     def extract(text: str, reference: str = "") -> Answer | None:
-        start, word, behind = search.last_number_word(text)
-        found = None if pattern.search(behind) else find(word)
-        if found is None:
-            start, found = 0, find(text)
+        start, found = in_text(text)
         number, value, first, end = found or ("", None, 0, 0)
         return None if value is None else Answer(number, value, (start + first, start + end), how)
 
@@ -192,15 +190,15 @@ def last_number_without_commas(pattern: re.Pattern[str]) -> Extract:
     text contains it only with commas.
     """
 
-    @search.remembered
     def find(text: str) -> str | None:
         match = search.last_match(pattern, COMMA.sub(r"\1\2", text) if "," in text else text)
         return None if match is None else match[0]
 
+    in_text = search.in_last_word(pattern, find)
+
     def extract(text: str, reference: str = "") -> Answer | None:
-        _, word, behind = search.last_number_word(text)
-        number = None if pattern.search(behind) else find(word)
-        if number is None and (number := find(text)) is None:
+        _, number = in_text(text)
+        if number is None:
             return None
         span = search.last_place(text, number)
         return Answer(number, number, span, "the last number, commas removed")

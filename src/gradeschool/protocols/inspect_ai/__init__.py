@@ -14,7 +14,6 @@ import re
 import string
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import chain
 from unicodedata import digit, numeric
 
 from gradeschool.answers.search import last_place, once_per_text
@@ -35,10 +34,14 @@ NO_NUMBER = re.compile(r"[A-DF-Za-df-z/<=>%^&|~#@]")
 
 def last_number(text: str, value_of: Callable[[str], str | None], how: str) -> Answer | None:
     """Extract the last word that has a value under one version of inspect_ai."""
-    last = last_possible_number(text)  # of nearly every text it has a value
-    for behind, word in chain((last,), possible_numbers(text)) if last else ():
+    last = last_possible_number(text)
+    if last is None:
+        return None
+    if (value := value_of(last[0])) is not None:  # as of nearly every text
+        return Answer(last[0], value, last[1], how)
+    for behind, word in possible_numbers(text):
         if (value := value_of(word)) is not None:
-            return _word_answer(text, word, behind, value, how)
+            return Answer(word, value, _span(text, word, behind), how)
     return None
 
 
@@ -55,15 +58,16 @@ def possible_numbers(text: str) -> Iterator[tuple[int, str]]:
 
 
 @once_per_text
-def last_possible_number(text: str) -> tuple[int, str] | None:
-    """Return the first of `possible_numbers`, None for none."""
-    return next(possible_numbers(text), None)
+def last_possible_number(text: str) -> tuple[str, tuple[int, int]] | None:
+    """Return the first of `possible_numbers` with its span, None for none."""
+    found = next(possible_numbers(text), None)
+    return found and (found[1], _span(text, found[1], found[0]))
 
 
-def _word_answer(text: str, word: str, behind: int, value: str, how: str) -> Answer:
-    """Return the answer that is a word with so many words behind it."""
+def _span(text: str, word: str, behind: int) -> tuple[int, int]:
+    """Return the span of a word with so many words behind it."""
     end = len(text.rsplit(None, behind)[0]) if behind else len(text.rstrip())
-    return Answer(word, value, (end - len(word), end), how)
+    return end - len(word), end
 
 
 def without_punctuation(word: str) -> str:
@@ -165,7 +169,8 @@ def extract_0_3_220(text: str, gold: str) -> Answer | None:
     if answer is not None or not (words := text.rsplit(None, 1)):
         return answer
     how = "no word of digits: the last word, by its end"
-    return _word_answer(text, words[-1], 0, without_punctuation(words[-1].casefold()), how)
+    value = without_punctuation(words[-1].casefold())
+    return Answer(words[-1], value, _span(text, words[-1], 0), how)
 
 
 def compare_0_3_220(value: str, gold: str) -> bool:

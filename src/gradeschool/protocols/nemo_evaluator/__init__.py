@@ -2,7 +2,13 @@
 
 import re
 
-from gradeschool.answers.search import last_match, last_number_start, last_place, lowered
+from gradeschool.answers.search import (
+    last_match,
+    last_number_start,
+    last_place,
+    lowered,
+    remembered,
+)
 from gradeschool.problem import MARKER, Problem
 from gradeschool.protocols.extractions import (
     LAST_NUMBER,
@@ -21,6 +27,7 @@ DECIMAL = re.compile(r"-?\d+\.?\d*")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 
+@remembered
 def bare(text: str) -> str:
     """Return a text in lower case without commas, "$", "%", spaces and final periods."""
     return text.strip().lower().translate(IGNORED).rstrip(".")
