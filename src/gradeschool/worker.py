@@ -276,13 +276,9 @@ def _stop_all(is_ours: bool = True) -> None:
         child.stop(is_ours)
 
 
-def _forked() -> None:
-    """Give a forked process its own children."""
-    _stop_all(is_ours=False)
-    _shared.cache_clear()
-
-
-os.register_at_fork(after_in_child=_forked)
+# A forked process gets its own children.
+os.register_at_fork(after_in_child=partial(_stop_all, is_ours=False))
+os.register_at_fork(after_in_child=_shared.cache_clear)
 
 
 # In the child

@@ -97,7 +97,8 @@ def _read(text: str) -> ParsedAnswer | None:
         return read
     start = search.last_number_start(text)
     parted = CURRENCY.search(text, max(start - 6, 0), start)  # a sign that belongs to the number
-    last = (search.last_match if parted else search.last_match_in_words)(LOOSE_NUMBER, text)
+    last = search.last_match(LOOSE_NUMBER, text, 0 if parted else start)
+    last = last or search.last_match(LOOSE_NUMBER, text)
     return None if last is None else ParsedAnswer(_clean(last[0]), *last.span(), LAST_NUMBER)
 
 

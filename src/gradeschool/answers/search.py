@@ -92,11 +92,6 @@ def in_last_word(
     return search
 
 
-def last_match_in_words(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return the same as `last_match`, for a pattern that matches no space and no line break."""
-    return last_match(pattern, text, last_number_start(text)) or last_match(pattern, text)
-
-
 @once_per_text
 def lowered(text: str) -> str:
     """Return a text in lower case, as (?i) compares it, with every character in its place."""

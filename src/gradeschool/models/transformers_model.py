@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from inspect import signature
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -122,15 +123,14 @@ class TransformersModel(local.LocalModel):
         ids = [[0] * pad + [*row.samples[0].prompt] for pad, row in zip(pads, rows, strict=True)]
         mask = torch.tensor([[0] * pad + [1] * (width - pad) for pad in pads], device=device)
         with torch.inference_mode():
-            cache, draw = _new_cache(self.engine, len(samples)), Draw(samples, device)
+            cache = _new_cache(self.engine, len(samples))
             logits = self._forward(torch.tensor(ids, device=device), mask, cache)
-            while True:
+            for step in count():
                 ended: local.Results = []
                 live: dict[int, Row] = {}  # by their places in the batch
                 new: list[tuple[int, Row]] = []  # with the places of the rows that they come from
-                for place, (row, tokens) in enumerate(
-                    zip(rows, draw.choose(logits, rows), strict=True)
-                ):
+                chosen = zip(rows, choose(logits, rows, step), strict=True)
+                for place, (row, tokens) in enumerate(chosen):
                     for part, token in row.split(tokens):
                         if self._add(part, token):
                             reply = self._reply(part)
@@ -200,14 +200,17 @@ class TransformersModel(local.LocalModel):
         return Reply(kept, finish, Usage(len(sample.prompt), len(row.written)))
 
 
-@dataclass(slots=True, eq=False)
 class Sample:
-    """One sample that is being written, of at most `limit` tokens; place: of its random numbers."""
+    """One sample that is being written, of at most `limit` tokens.
 
-    request: Request
-    prompt: tuple[int, ...]
-    limit: int
-    place: int = 0
+    numbers: random, one a token; they depend only on the sample's seed, number and prompt.
+    """
+
+    def __init__(self, request: Request, prompt: tuple[int, ...], limit: int) -> None:
+        self.request, self.prompt, self.limit = request, prompt, limit
+        facts = f"{request.decoding.seed or 0} {request.sample} {prompt}"
+        seed = int.from_bytes(hashlib.sha256(facts.encode()).digest()[:8], "big")
+        self.numbers = numpy.random.default_rng(seed).random(limit, dtype=numpy.float32).tolist()
 
 
 @dataclass(slots=True, eq=False)
@@ -233,53 +236,32 @@ class Row:
         yield from others
 
 
-class Draw:
-    """Chooses the next token of each sample, by its temperature, top_p and random numbers.
-
-    The numbers, one a token, depend only on the sample's seed, number and prompt.
-    """
-
-    def __init__(self, samples: Sequence[Sample], device: Any) -> None:
-        self.step = 0
-        self.greedy = all(sample.request.decoding.temperature == 0 for sample in samples)
-        if self.greedy:
-            return
-        numbers = numpy.zeros((len(samples), max(each.limit for each in samples)), numpy.float32)
-        for place, sample in enumerate(samples):
-            sample.place = place
-            facts = f"{sample.request.decoding.seed or 0} {sample.request.sample} {sample.prompt}"
-            seed = int.from_bytes(hashlib.sha256(facts.encode()).digest()[:8], "big")
-            drawn = numpy.random.default_rng(seed).random(sample.limit, dtype=numpy.float32)
-            numbers[place, : sample.limit] = drawn
-        self.numbers = torch.from_numpy(numbers).to(device)
-
-    def choose(self, logits: Any, rows: Sequence[Row]) -> Iterator[list[int]]:
-        """Yield the tokens of each row's samples."""
-        likeliest = logits.argmax(1)
-        if self.greedy:
-            for row, token in zip(rows, likeliest.tolist(), strict=True):
-                yield [token] * len(row.samples)
-            return
-        device, decodings = logits.device, [row.samples[0].request.decoding for row in rows]
-        temperature, top_p = (
-            torch.tensor([1.0 if value is None else value for value in values], device=device)
-            for values in zip(*((each.temperature, each.top_p) for each in decodings), strict=True)
-        )
-        shares = torch.softmax(logits / temperature[:, None].clamp(min=1e-6), 1)
-        if (top_p < 1).any():
-            ordered, order = shares.sort(1, descending=True)
-            outside = ordered.cumsum(1) - ordered >= top_p[:, None]
-            shares = shares.scatter(1, order, ordered.masked_fill(outside, 0.0))
-        sums = shares.cumsum(1)
-        places = [[sample.place for sample in row.samples] for row in rows]
-        most = max(map(len, places))
-        filled = torch.tensor([each + each[:1] * (most - len(each)) for each in places])
-        numbers = self.numbers[:, self.step][filled.to(device)] * sums[:, -1:]
-        self.step += 1
-        drawn = torch.searchsorted(sums, numbers, right=True).clamp(max=logits.shape[1] - 1)
-        drawn = torch.where(temperature[:, None] == 0, likeliest[:, None], drawn)
-        for row, tokens in zip(rows, drawn.tolist(), strict=True):
-            yield tokens[: len(row.samples)]
+def choose(logits: Any, rows: Sequence[Row], step: int) -> Iterator[list[int]]:
+    """Yield the next token of each row's samples, by temperature, top_p and their numbers."""
+    device, decodings = logits.device, [row.samples[0].request.decoding for row in rows]
+    likeliest, samples = logits.argmax(1), [row.samples for row in rows]
+    if all(decoding.temperature == 0 for decoding in decodings):
+        for each, token in zip(samples, likeliest.tolist(), strict=True):
+            yield [token] * len(each)
+        return
+    temperature, top_p = (
+        torch.tensor([1.0 if value is None else value for value in values], device=device)
+        for values in zip(*((each.temperature, each.top_p) for each in decodings), strict=True)
+    )
+    shares = torch.softmax(logits / temperature[:, None].clamp(min=1e-6), 1)
+    if (top_p < 1).any():
+        ordered, order = shares.sort(1, descending=True)
+        outside = ordered.cumsum(1) - ordered >= top_p[:, None]
+        shares = shares.scatter(1, order, ordered.masked_fill(outside, 0.0))
+    sums, most = shares.cumsum(1), max(map(len, samples))
+    numbers = torch.tensor(
+        [[sample.numbers[step] for sample in each] + [0.0] * (most - len(each)) for each in samples]
+    )
+    drawn = torch.searchsorted(sums, numbers.to(device) * sums[:, -1:], right=True)
+    drawn = drawn.clamp(max=logits.shape[1] - 1)
+    drawn = torch.where(temperature[:, None] == 0, likeliest[:, None], drawn)
+    for each, tokens in zip(samples, drawn.tolist(), strict=True):
+        yield tokens[: len(each)]
 
 
 class GrowingLayer(DynamicLayer):

@@ -8,7 +8,7 @@ The sources are in the SOURCE.md of each harness's package.
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any
 
@@ -99,14 +99,20 @@ HASH_ANSWER = re.compile(r"####\s*(.+)")
 MOST_CHARACTERS = 50_000  # of a response to the rubric; longer ones are wrong without being parsed
 
 
-def verifiers_rubric(text: str, gold: str) -> Judged:
-    r"""Judge as MathRubric with the default parser: no \boxed{}, no answer."""
-    return _rubric(text, gold)
+def verifiers_rubric(text: str, gold: str, whole_reply: bool = False) -> Judged:
+    r"""Judge as MathRubric with the default parser: no \boxed{}, no answer.
+
+    whole_reply: with a parser that uses the whole reply then.
+    """
+    reply = text.rpartition(THOUGHT_END)[2].strip()
+    box = last_box(reply)
+    response = box if box is not None else reply if whole_reply else ""
+    if 0 < len(response) <= MOST_CHARACTERS:
+        return _judge_boxed(response, gold)
+    return response[:LONGEST] or None, False
 
 
-def verifiers_rubric_lenient(text: str, gold: str) -> Judged:
-    r"""Judge as MathRubric with a parser that uses the whole reply if there is no \boxed{}."""
-    return _rubric(text, gold, whole_reply=True)
+verifiers_rubric_lenient = partial(verifiers_rubric, whole_reply=True)
 
 
 def verifiers_gsm8k_v1(text: str, gold: str) -> Judged:
@@ -130,15 +136,6 @@ def last_box(text: str) -> str | None:
     inside = start + len(BOX)
     close = closing_brace(text, inside) if start >= 0 else -1
     return None if close < 0 else text[inside:close]
-
-
-def _rubric(text: str, gold: str, whole_reply: bool = False) -> Judged:
-    reply = text.rpartition(THOUGHT_END)[2].strip()
-    box = last_box(reply)
-    response = box if box is not None else reply if whole_reply else ""
-    if 0 < len(response) <= MOST_CHARACTERS:
-        return _judge_boxed(response, gold)
-    return response[:LONGEST] or None, False
 
 
 def _judge_boxed(response: str, gold: str) -> Judged:
@@ -176,17 +173,10 @@ FORMULA_STARTS = ("$", r"\(", r"\[", r"\boxed", r"\fbox")
 BOX_FIRST = (LatexExtractionConfig(boxed_match_priority=0), ExprExtractionConfig())
 
 
-def evalscope_accuracy(text: str, gold: str) -> Judged:
+def evalscope_accuracy(
+    text: str, gold: str, allowed: Callable[[str], bool] = lambda text: True
+) -> Judged:
     """Judge as the metric `acc` with numeric=True: extract the answer, then parse it again."""
-    return _evalscope(text, gold, lambda text: True)
-
-
-def evalscope_integer_accuracy(text: str, gold: str) -> Judged:
-    """Judge as the AIME benchmarks: the answer must be written as an integer, as the gold is."""
-    return _evalscope(text, gold, _is_integer)
-
-
-def _evalscope(text: str, gold: str, allowed: Callable[[str], bool]) -> Judged:
     _, extracted = _evalscope_read(text, whole_output=True)
     values, display = _evalscope_read(extracted, whole_output=False)
     golds, gold_display = _evalscope_gold(gold, whole_output=False)
@@ -205,6 +195,10 @@ def _is_integer(text: str) -> bool:
     except InvalidOperation:
         return False
     return value.is_finite() and value == value.to_integral_value()
+
+
+# The AIME benchmarks: the answer must be written as an integer, as the gold is.
+evalscope_integer_accuracy = partial(evalscope_accuracy, allowed=_is_integer)
 
 
 def _evalscope_read(text: str, whole_output: bool) -> tuple[list[Any], str]:

@@ -79,30 +79,27 @@ def last_group(
 
 
 def last_number(
-    pattern: re.Pattern[str], how: str = LAST_NUMBER, clean: Callable[[str], str | None] = str
+    pattern: re.Pattern[str],
+    how: str = LAST_NUMBER,
+    clean: Callable[[str], str | None] = str,
+    before: str = "",
 ) -> Extract:
-    """Return an extraction of the last match of a pattern that matches no white space."""
+    """Return an extraction of the last match of a pattern that matches no white space.
+
+    before: a mark with which a further question begins; only the text before it counts.
+    """
 
     def find(text: str) -> tuple[str, str | None, int, int] | None:
         match = search.last_match(pattern, text)
         return None if match is None else (match[0], clean(match[0]), *match.span())
 
     in_text = search.in_last_word(pattern, find)
+    how += f" before {before!r}" if before else ""
 
     def extract(text: str, reference: str = "") -> Answer | None:
-        start, found = in_text(text)
+        start, found = in_text(text.partition(before)[0] if before else text)
         number, value, first, end = found or ("", None, 0, 0)
         return None if value is None else Answer(number, value, (start + first, start + end), how)
-
-    return extract
-
-
-def last_number_before(mark: str, pattern: re.Pattern[str]) -> Extract:
-    """Return the same extraction from the text before a mark, where a further question begins."""
-    number = last_number(pattern, f"the last number before {mark!r}")
-
-    def extract(text: str, reference: str = "") -> Answer | None:
-        return number(text.partition(mark)[0], reference)
 
     return extract
 

@@ -11,7 +11,7 @@ from math import isclose
 from gradeschool import latex
 from gradeschool.answers import search
 from gradeschool.problem import Problem
-from gradeschool.protocols.extractions import last_number_before
+from gradeschool.protocols.extractions import last_number
 from gradeschool.scorer import Answer, call_library
 
 HOPE = ("final answer is $", "$. I hope")
@@ -48,7 +48,7 @@ def find_answer(text: str) -> tuple[search.TextMatch, str] | None:
         output = _up_to(text, place + len(OUTPUT), FENCE)
         if output.text.strip():
             return output, "the last program output"
-    match = search.last_match_in_words(NUMBER, text.replace(",", ""))
+    match = search.last_match(NUMBER, text.replace(",", ""))
     if match is None:
         return None
     place = text.rfind(match[0])  # -1 for a number with a comma, which is not literally in the text
@@ -75,7 +75,7 @@ def extract_zero_shot(text: str, reference: str) -> Answer | None:
 
 # A thousands comma splits a number.
 FEW_SHOT_NUMBER = re.compile(r"-?\d+\.?\d*")
-extract_few_shot = last_number_before("Q: ", FEW_SHOT_NUMBER)
+extract_few_shot = last_number(FEW_SHOT_NUMBER, before="Q: ")
 
 
 INTEGER = re.compile(r"-?[0-9]+")

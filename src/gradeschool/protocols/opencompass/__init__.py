@@ -12,13 +12,13 @@ from gradeschool import latex
 from gradeschool.answers.search import TextMatch, last_match, mentions_answer
 from gradeschool.problem import Problem
 from gradeschool.prompts import rationale
-from gradeschool.protocols.extractions import COMMA, last_number_before
+from gradeschool.protocols.extractions import COMMA, last_number
 from gradeschool.scorer import Answer, ScorerFailure
 
 MARK = "The answer is"
 # A thousands comma splits a number.
 PLAIN_NUMBER = re.compile(r"\-?\d+\.\d+|\-?\d+")
-extract_last = last_number_before("Question:", PLAIN_NUMBER)
+extract_last = last_number(PLAIN_NUMBER, before="Question:")
 
 
 def solution_gold(problem: Problem) -> str:
