@@ -401,16 +401,15 @@ def _open_log(
             rows = (_log_row(archive, raw, *pair) for pair in enumerate(samples, 1))
             yield {} if head is None else mapping(_log_member(archive, raw, head)), rows
     except DAMAGE as error:
-        reason = clip(str(error), 200)
-        raise InputError(f"{str(path)!r} is not a readable inspect archive: {reason}") from error
+        words = f"{str(path)!r} is not a readable inspect archive: {clip(str(error), 200)}"
+        raise InputError(words) from error
 
 
 def _log_row(archive: zipfile.ZipFile, raw: BinaryIO, number: int, info: zipfile.ZipInfo) -> Row:
     try:
         return Row(number, mapping(_log_member(archive, raw, info)))
     except DAMAGE as error:
-        reason = clip(str(error), 200)
-        return Row(number, {}, f"({info.filename}) cannot be read: {reason}")
+        return Row(number, {}, f"({info.filename}) cannot be read: {clip(str(error), 200)}")
 
 
 def _log_member(archive: zipfile.ZipFile, raw: BinaryIO, info: zipfile.ZipInfo) -> Any:

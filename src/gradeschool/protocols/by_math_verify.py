@@ -100,10 +100,7 @@ MOST_CHARACTERS = 50_000  # of a response to the rubric; longer ones are wrong w
 
 
 def verifiers_rubric(text: str, gold: str, whole_reply: bool = False) -> Judged:
-    r"""Judge as MathRubric with the default parser: no \boxed{}, no answer.
-
-    whole_reply: with a parser that uses the whole reply then.
-    """
+    r"""Judge as MathRubric: without a \boxed{} no answer, or (whole_reply) the whole reply."""
     reply = text.rpartition(THOUGHT_END)[2].strip()
     box = last_box(reply)
     response = box if box is not None else reply if whole_reply else ""

@@ -61,11 +61,6 @@ class RankedCompletion(NamedTuple):
     logprob: float = 0.0
 
 
-def _odds(completion: RankedCompletion) -> float:
-    probability = min(max(completion.score, LEAST_ODDS), 1 - LEAST_ODDS)
-    return probability / (1 - probability)
-
-
 # What completions are ordered by.
 SCORES: dict[str, Callable[[RankedCompletion], float]] = {
     VERIFIER: attrgetter("score"), LOGPROB: attrgetter("logprob"),
@@ -74,7 +69,7 @@ SCORES: dict[str, Callable[[RankedCompletion], float]] = {
 WEIGHTS: dict[str, Callable[[RankedCompletion], float]] = {
     MAJORITY: lambda completion: 1.0,
     "weighted": lambda completion: completion.score if completion.score > 0 else LEAST_WEIGHT,
-    "odds": _odds,
+    "odds": lambda each: (p := min(max(each.score, LEAST_ODDS), 1 - LEAST_ODDS)) / (1 - p),
     "probable": lambda completion: exp(completion.logprob),
 }
 BY_LOGPROB = (LOGPROB, "probable")  # need log-probabilities
