@@ -75,12 +75,12 @@ class TransformersModel(local.LocalModel):
             torch.set_num_threads(1)
         try:
             while requests := take(SORTED_BATCHES * self.rows):
-                samples: list[Sample] = []
+                samples: list[BatchSample] = []
                 for request in requests:
                     try:
                         ids = local.encode_prompt(self.tokenizer, request.prompt, self.thinking)
                         limit = local.room_for(len(ids), request.decoding.max_tokens, self.context)
-                        samples.append(Sample(request, tuple(ids), limit))
+                        samples.append(BatchSample(request, tuple(ids), limit))
                     except ModelError as error:
                         yield [(request, error)]
                 samples.sort(key=lambda sample: (len(sample.prompt), sample.prompt))
@@ -94,7 +94,7 @@ class TransformersModel(local.LocalModel):
         finally:
             torch.set_num_threads(threads)
 
-    def _most(self, samples: Sequence[Sample]) -> int:
+    def _most(self, samples: Sequence[BatchSample]) -> int:
         """Return how many samples have room for their keys and values."""
         config = self.engine.config.get_text_config()
         heads = config.num_attention_heads
@@ -111,13 +111,13 @@ class TransformersModel(local.LocalModel):
                 free = 1024 * int(words.split()[0])
         return max(1, min(self.rows, int(free * MEMORY_SHARE / (place * longest))))
 
-    def _write_batch(self, samples: Sequence[Sample]) -> Generator[local.Results, None, None]:
+    def _write_batch(self, samples: Sequence[BatchSample]) -> Generator[local.Results, None, None]:
         """Yield the results of samples that begin together; the prompts are padded on the left."""
         device = self.engine.device
-        together: dict[Any, list[Sample]] = {}
+        together: dict[Any, list[BatchSample]] = {}
         for sample in samples:
             together.setdefault((sample.prompt, str(sample.request.decoding)), []).append(sample)
-        rows = [Row(each) for each in together.values()]
+        rows = [BatchRow(each) for each in together.values()]
         width = max(len(row.samples[0].prompt) for row in rows)
         pads = [width - len(row.samples[0].prompt) for row in rows]
         ids = [[0] * pad + [*row.samples[0].prompt] for pad, row in zip(pads, rows, strict=True)]
@@ -127,8 +127,8 @@ class TransformersModel(local.LocalModel):
             logits = self._forward(torch.tensor(ids, device=device), mask, cache)
             for step in count():
                 ended: local.Results = []
-                live: dict[int, Row] = {}  # by their places in the batch
-                new: list[tuple[int, Row]] = []  # with the places of the rows that they come from
+                live: dict[int, BatchRow] = {}  # by their places in the batch
+                new: list[tuple[int, BatchRow]] = []  # with their parents' places
                 chosen = zip(rows, choose(logits, rows, step), strict=True)
                 for place, (row, tokens) in enumerate(chosen):
                     for part, token in row.split(tokens):
@@ -173,7 +173,7 @@ class TransformersModel(local.LocalModel):
             raise InputError(f"a model of type {kind!r} has no cache; give vllm/FOLDER, or a URL")
         return output.logits[:, -1].float()
 
-    def _add(self, row: Row, token: int) -> bool:
+    def _add(self, row: BatchRow, token: int) -> bool:
         """Add the chosen token, or one that the calculator forces; return whether the row ends."""
         if row.forced:
             token = row.forced.popleft()
@@ -190,7 +190,7 @@ class TransformersModel(local.LocalModel):
         tail = self.tokenizer.decode(row.written[-size:], skip_special_tokens=True) if stops else ""
         return any(stop in tail for stop in stops)
 
-    def _reply(self, row: Row) -> Reply:
+    def _reply(self, row: BatchRow) -> Reply:
         sample = row.samples[0]
         ids = row.written[:-1] if row.written[-1] in self.ends else row.written
         text = str(self.tokenizer.decode(ids, skip_special_tokens=True))
@@ -200,7 +200,7 @@ class TransformersModel(local.LocalModel):
         return Reply(kept, finish, Usage(len(sample.prompt), len(row.written)))
 
 
-class Sample:
+class BatchSample:
     """One sample that is being written, of at most `limit` tokens.
 
     numbers: random, one a token; they depend only on the sample's seed, number and prompt.
@@ -214,19 +214,19 @@ class Sample:
 
 
 @dataclass(slots=True, eq=False)
-class Row:
+class BatchRow:
     """A row of the batch: samples of one prompt and decoding that have the same tokens so far.
 
     forced: the calculator's next tokens.
     """
 
-    samples: list[Sample]
+    samples: list[BatchSample]
     written: list[int] = field(default_factory=list)
     forced: deque[int] = field(default_factory=deque)
 
-    def split(self, tokens: Sequence[int]) -> Iterator[tuple[Row, int]]:
+    def split(self, tokens: Sequence[int]) -> Iterator[tuple[BatchRow, int]]:
         """Yield a row for each different token of the samples, with the token; this one first."""
-        by_token: dict[int, list[Sample]] = {}
+        by_token: dict[int, list[BatchSample]] = {}
         for sample, token in zip(self.samples, tokens, strict=True):
             by_token.setdefault(tokens[0] if self.forced else token, []).append(sample)
         self.samples = by_token.pop(tokens[0])
@@ -236,7 +236,7 @@ class Row:
         yield from others
 
 
-def choose(logits: Any, rows: Sequence[Row], step: int) -> Iterator[list[int]]:
+def choose(logits: Any, rows: Sequence[BatchRow], step: int) -> Iterator[list[int]]:
     """Yield the next token of each row's samples, by temperature, top_p and their numbers."""
     device, decodings = logits.device, [row.samples[0].request.decoding for row in rows]
     likeliest, samples = logits.argmax(1), [row.samples for row in rows]
