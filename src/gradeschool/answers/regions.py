@@ -40,7 +40,9 @@ THINKING_MARKS: tuple[tuple[str, str], ...] = (
     # Harmony's words without its marks, as they are decoded without special tokens.
     (r"\A\s{0,9}analysis(?=[A-Z\d\s]).*?(?=assistantfinal)", r"assistantfinal"),
 )
-# A cheap test before the pattern: a mark has one of THOUGHT_SIGNS, and "<" or one of OTHER_SIGNS.
+# A cheap test before the pattern: a mark has one of THOUGHT_SIGNS, and it begins as TAG_BEGINS or
+# has one of OTHER_SIGNS. The "<" of "<<48/2=24>>" begins none.
+TAG_BEGINS = re.compile(r"<[^<=\d\s]")
 OTHER_SIGNS = ("hink]", "HINK]", "\u25c1", "process:", "assistantfinal")
 THOUGHT_SIGNS = (
     "hink", "HINK", "hought", "eason", "eflection", "nalysis", "nternal", "cratchpad", "unused9",
@@ -79,7 +81,7 @@ def thinking_spans(text: str, marks: Marks = ()) -> tuple[list[tuple[int, int]],
     spans: list[tuple[int, int]] = []
     opened = None
     if not marks and not (
-        ("<" in text or any(map(text.__contains__, OTHER_SIGNS)))
+        (TAG_BEGINS.search(text) or any(map(text.__contains__, OTHER_SIGNS)))
         and any(map(text.__contains__, THOUGHT_SIGNS))
     ):
         return spans, opened

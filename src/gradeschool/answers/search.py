@@ -81,13 +81,13 @@ def in_last_word(
     The last word with a digit is enough if the pattern matches nothing behind it; it matches no
     white space.
     """
-    known = remembered(find)
+    known, is_behind = lru_cache(1 << 13)(find), pattern.search
 
     def search(text: str) -> tuple[int, Result | None]:
         start, word, behind = last_number_word(text)
-        if not pattern.search(behind) and (found := known(word)) is not None:
-            return start, found
-        return 0, find(text)
+        if is_behind(behind) or len(word) > LONGEST_WORD or (found := known(word)) is None:
+            return 0, find(text)
+        return start, found
 
     return search
 

@@ -55,7 +55,7 @@ FAILURE_BEGINS = re.compile(
     | connection\ (?:refused|reset|closed)\b | server\ disconnected\b | cuda\ out\ of\ memory\b
     | context[ _-]?length[ _-]?exceeded\b | (?:content[ _-]filter|overloaded)\W*\Z
     | traceback\b | html | doctype\ html )""",
-    re.I | re.VERBOSE,
+    re.VERBOSE,
 )
 # What a spreadsheet makes of a text: an error of a formula, a date.
 SPOILED = re.compile(r"#(?:NAME\?|REF!|VALUE!|DIV/0!|NUM!|N/A)\Z|\d{4}-\d\d-\d\d 00:00:00\Z")
@@ -64,8 +64,7 @@ FAILURE_NAMES = re.compile(
     r"|bad gateway|internal (?:server )?error|server error|retries|out of memory|api[ _]?key"
     r"|unauthori[sz]ed|forbidden|disconnected|context.?length|content.?(?:filter|policy)|status|endpoint"
     r"|error code|\bcode\W{1,4}[45]\d\d|\bhttp\W{1,3}[45]\d\d|\b(?:429|50[0234]|529)\b"
-    r"|\bapi\b|request failed|failed to generate|error generating",
-    re.I,
+    r"|\bapi\b|request failed|failed to generate|error generating"
 )
 UNKNOWN = "unknown"  # a value that an engine does not report
 
@@ -198,9 +197,8 @@ def service_failure(text: str) -> bool:
     """Return whether a text is no completion: "Error: rate limit 429", a spreadsheet's "#NAME?"."""
     if len(text) > LONGEST_FAILURE:
         return False
-    if FAILURE_BEGINS.match(text) is not None:
-        return FAILURE_NAMES.search(text) is not None
-    return SPOILED.match(text) is not None
+    low = text.lower()  # patterns without re.I take half the time
+    return bool((FAILURE_BEGINS.match(low) and FAILURE_NAMES.search(low)) or SPOILED.match(text))
 
 
 def texts_of(value: Any, depth: int = 0) -> list[str] | None:

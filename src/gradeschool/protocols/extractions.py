@@ -40,10 +40,7 @@ def extraction(
 
     def extract(text: str, reference: str = "") -> Answer | None:
         match = find(text)
-        if match is None:
-            return None
-        value = clean(match[group])
-        if value is None:
+        if match is None or (value := clean(match[group])) is None:
             return None
         return Answer(match[group], value, match.span(group), how)
 
@@ -307,10 +304,11 @@ def as_sentence(solution: str) -> str:
 
 
 def last_number_like(text: str) -> re.Match[str] | None:
-    """Return the last match of NUMBER_LIKE, found in the end of the text if it has one."""
-    apart = APART.search(text, max(len(text) - search.END, 0))
-    start = 0 if apart is None else apart.end()
-    return search.last_match(NUMBER_LIKE, text, start) or search.last_match(NUMBER_LIKE, text)
+    """Return the last match of NUMBER_LIKE, found from the last digit on if no number is cut."""
+    start, match = search.last_number_start(text), None
+    if APART.match(text, max(start - 2, 0)):
+        match = search.last_match(NUMBER_LIKE, text, start)
+    return match or search.last_match(NUMBER_LIKE, text)
 
 
 # A run of only commas is no answer.
@@ -439,9 +437,8 @@ def last_behind_answer(pattern: re.Pattern[str], how: str) -> Extract:
     """Return an extraction of the last match that begins with "answer" in any case and has ":"."""
 
     def find(text: str) -> re.Match[str] | None:
-        if ":" not in text or not search.mentions_answer(text):
-            return None
-        return last_match_behind("answer", pattern, text, any_case=True)
+        is_there = ":" in text and search.mentions_answer(text)
+        return last_match_behind("answer", pattern, text, any_case=True) if is_there else None
 
     return extraction(find, how, normalized)
 

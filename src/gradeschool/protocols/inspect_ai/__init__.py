@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from unicodedata import digit, numeric
 
-from gradeschool.answers.search import last_place, once_per_text
+from gradeschool.answers.search import last_number_word, last_place, once_per_text
 from gradeschool.protocols.extractions import Extract
 from gradeschool.scorer import Answer, ScorerFailure
 
@@ -60,6 +60,9 @@ def possible_numbers(text: str) -> Iterator[tuple[int, str]]:
 @once_per_text
 def last_possible_number(text: str) -> tuple[str, tuple[int, int]] | None:
     """Return the first of `possible_numbers` with its span, None for none."""
+    start, word, _ = last_number_word(text)
+    if word.isprintable() and text.isascii() and word and not NO_NUMBER.search(word):
+        return word, (start, start + len(word))  # the same, found once for all scorers
     found = next(possible_numbers(text), None)
     return found and (found[1], _span(text, found[1], found[0]))
 

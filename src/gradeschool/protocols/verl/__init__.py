@@ -35,7 +35,7 @@ def extract_flexible(text: str, reference: str) -> Answer | None:
 
     Commas and a trailing period stay. If every run is ".", the first of them is the answer.
     """
-    offset, matches = max(0, len(text) - CLIP), list[re.Match[str]]()
+    offset = max(0, len(text) - CLIP)
     for start in (max(offset, last_number_start(text)), offset):
         matches = list(NUMBER.finditer(text, start))
         if any(match[0] != "." for match in matches):
