@@ -59,25 +59,26 @@ def losses(output: Path) -> list[dict[str, Any]]:
 def test_finetune_learns_and_runs_once(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
     words = ("verifier", "finetune", "-m", "new:0.05M", "-d", folder / "sums.jsonl", "-o",
              tmp_path / "model", "--epochs", 6, "--vocabulary", 300, *SMALL)  # fmt: skip
-    ended = gradeschool.done(*words, "--json")
+    assert gradeschool.done(*words, "--json").json()["updates"] == 18
     rows = losses(tmp_path / "model")
     assert rows[-1]["language"] < rows[0]["language"] - 1
-    assert ended.json()["updates"] == 18
     gradeschool.done(*words)
     said = gradeschool.refused(*("1e-3" if word == "5e-3" else word for word in words))
     assert "holds another training (its lr" in said
 
 
 def test_a_killed_training_goes_on_from_its_checkpoint(folder: Path, tmp_path: Path) -> None:
-    words = [str(word) for word in train_words(folder, tmp_path / "v", "--epochs", 10,
-                                               "--save-every", 5)]  # fmt: skip
-    command = [sys.executable, "-m", "gradeschool", *words]
+    words = train_words(folder, tmp_path / "v", "--epochs", 10, "--save-every", 5, "--init-row",
+                        "probe")  # fmt: skip
+    command = [sys.executable, "-m", "gradeschool", *map(str, words)]
+    command.remove("--quiet")
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        while process.poll() is None and not list((tmp_path / "v").glob("training/checkpoint-*")):
+        while process.poll() is None and not list((tmp_path / "v").glob("training/checkpoint-10")):
             pass
         process.kill()
+        assert b"a probe of" in process.communicate()[1]
     assert not (tmp_path / "v" / "verifier.json").exists()
-    subprocess.run(command, check=True, capture_output=True)
+    assert b"a probe of" not in subprocess.run(command, check=True, capture_output=True).stderr
     fields = json.loads((tmp_path / "v" / "training.json").read_text())
     assert (fields["status"], fields["updates"]) == ("finished", 60)
     assert not (tmp_path / "v" / "training").exists()

@@ -195,6 +195,7 @@ class Prepared(NamedTuple):
 
     save: writes the trained model to a folder, given the final losses. evaluate: returns the AUC of
     the model, whose best weights are kept; the training ends after PATIENCE without a better one.
+    begin: is called before the first update, not when a training goes on.
     """
 
     base: networks.BaseModel
@@ -203,6 +204,7 @@ class Prepared(NamedTuple):
     save: Callable[[Path, Mapping[str, float]], None]
     left_out: Sequence[str] = ()
     evaluate: Callable[[], float] | None = None
+    begin: Callable[[], None] = lambda: None
 
 
 def change_model(model: Any, settings: TrainingSettings) -> Any:
@@ -239,6 +241,12 @@ def run_training(
     elif output.is_dir() and any(output.iterdir()):
         raise StoreError(f"{str(output)!r} holds other files; give a new folder with -o")
     prepared = prepare()
+    # A checkpoint that a kill cut short has no trainer_state.json.
+    whole = [path for path in work.glob("checkpoint-*")
+             if read_json(path / "trainer_state.json")]  # fmt: skip
+    newest = max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+    if newest is None:
+        prepared.begin()
     torch.manual_seed(settings.seed)
     trainer = OwnTrainer(job, settings, prepared)
     trained = sum(each.numel() for each in prepared.model.parameters() if each.requires_grad)
@@ -263,10 +271,6 @@ def run_training(
             stack.enter_context(locked_file(output / LOCK_FILE))
             write_json(output / local.TRAINING_FILE, fields)
         trainer.add_callback(StopOnSignal(stop))
-        # A checkpoint that a kill cut short has no trainer_state.json.
-        whole = [path for path in work.glob("checkpoint-*")
-                 if read_json(path / "trainer_state.json")]  # fmt: skip
-        newest = max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
         trainer.train(resume_from_checkpoint=str(newest) if newest else None)
         done, losses = trainer.state.global_step, trainer.mean_losses()
         if stop.is_set() and done < updates:
@@ -567,11 +571,9 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
         whole = settings.loss_on == "both"
         items, left_out = data.language_items(base.tokenizer, problems, base.context, whole)
         adapters = change_model(base.model, settings)
-
-        def save(folder: Path, losses: Mapping[str, float]) -> None:
-            networks.save_folder(base, folder, adapters)
-
-        return Prepared(base, TrainingModel(base.model), items, save, left_out)
+        return Prepared(base, TrainingModel(base.model), items,
+                        lambda folder, _: networks.save_folder(base, folder, adapters),
+                        left_out)  # fmt: skip
 
     return run_training(job, settings, facts, prepare)
 
@@ -664,7 +666,6 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             by_step=level == "step", seed=settings.seed,
         )  # fmt: skip
         job.note(describe_labels(labels))
-        _begin(verifier, items, settings, job.note)
         adapters = change_model(base.model, settings)
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
@@ -675,7 +676,8 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
         trained = TrainingModel(verifier, level, settings.objective)
         evaluate = None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level)
-        return Prepared(base, trained, items, save, left_out, evaluate)
+        return Prepared(base, trained, items, save, left_out, evaluate,
+                        lambda: _begin(verifier, items, settings, job.note))  # fmt: skip
 
     return run_training(job, settings, facts, prepare)
 
@@ -691,10 +693,8 @@ def _begin(
         verifier.fit_row([row.text for row in some], [row.is_right for row in some])
         note(f"the head begins from a probe of {len(some):,} solutions")
     if verifier.kind == networks.LIKELIHOOD:
-        some = rows[: max(64, settings.batch)]
-        values = networks.read_logprobs(
-            verifier.model, [row.text for row in some], verifier.token_id
-        )
+        texts = [row.text for row in rows[: max(64, settings.batch)]]
+        values = networks.read_logprobs(verifier.model, texts, verifier.token_id)
         verifier.fit_start(list(map(sum, values)))
     verifier.train()
 
