@@ -58,14 +58,13 @@ def choose_scorers(names: Sequence[ScorerChoice], dataset: str | None = None) ->
     is installed. Raises UnknownNameError, MissingExtraError for a named scorer whose extra is not
     installed, and InputError for a function that cannot be called.
     """
-    known, dataset = all_scorers(), dataset or ""
     if not names:
-        plain = (scorer for scorer in known.values() if not scorer.extra)
-        return [scorer for scorer in plain if dataset.startswith(scorer.dataset)]
+        plain = (scorer for scorer in all_scorers().values() if not scorer.extra)
+        return [scorer for scorer in plain if (dataset or "").startswith(scorer.dataset)]
     chosen = []
     if ALL in names:
-        chosen = [scorer for scorer in known.values() if available(scorer)]
-        names = [name for name in names if name != ALL and name not in known]
+        chosen = list(filter(available, all_scorers().values()))
+        names = [name for name in names if name != ALL and name not in all_scorers()]
     for name in dict.fromkeys(names):
         chosen.append(name if isinstance(name, Scorer) else usable_scorer(name))
     return chosen
