@@ -82,6 +82,8 @@ def read_gold(gold: object, expressions: bool = False) -> str:
     marked, end = gold, gold[-200:]  # the part that it marks as its answer, else all of it
     if MARKER in gold:
         marked = gold.rpartition(MARKER)[2].strip().partition("\n")[0]
+        if PLAIN.fullmatch(marked):
+            return marked
     elif boxes := BOXED.findall(gold[-2000:]):
         marked = str(boxes[-1])
     elif (match := CONCLUSION.search(end)) or (len(gold) > 20 and (match := RESULT.search(end))):

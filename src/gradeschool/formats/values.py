@@ -195,10 +195,9 @@ def rank_of_texts(names: Iterable[str]) -> int:
 
 def service_failure(text: str) -> bool:
     """Return whether a text is no completion: "Error: rate limit 429", a spreadsheet's "#NAME?"."""
-    if len(text) > LONGEST_FAILURE:
-        return False
     begins = FAILURE_BEGINS.match(text[:FAILURE_HEAD].lower())  # without re.I in half the time
-    return bool((begins and FAILURE_NAMES.search(text.lower())) or SPOILED.match(text))
+    failed = (begins and FAILURE_NAMES.search(text.lower())) or SPOILED.match(text)
+    return failed is not None and len(text) <= LONGEST_FAILURE
 
 
 def texts_of(value: Any, depth: int = 0) -> list[str] | None:
