@@ -577,8 +577,8 @@ def read_logprobs(
         for text, states in read_states(model, texts):
             logits = compute_logits(model, states[:-1], banned, exact=True)
             chosen = torch.tensor(text.solution, device=logits.device)[:, None]
-            logprobs = torch.log_softmax(logits.double(), -1).gather(1, chosen)[:, 0].float()
-            found[text] = logprobs.tolist()
+            # In float32: double takes half of the time of the logits, and differs by 2e-6.
+            found[text] = torch.log_softmax(logits, -1).gather(1, chosen)[:, 0].tolist()
     return [found[text] for text in texts]
 
 
