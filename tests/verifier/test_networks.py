@@ -51,7 +51,7 @@ from gradeschool.verifier.networks import (  # noqa: E402
     set_dropout,
     write_gguf,
 )
-from gradeschool.verifier.scores import RewardModel  # noqa: E402
+from gradeschool.verifier.scores import load_rater, score_pairs  # noqa: E402
 from gradeschool.verifier.train import TrainingModel  # noqa: E402
 from tests.support.fixtures import skip_without  # noqa: E402
 from tests.support.trainees import (  # noqa: E402
@@ -118,7 +118,7 @@ def test_an_exported_classifier_scores_as_trained(tmp_path: Path) -> None:
     from transformers import AutoModelForTokenClassification
 
     verifier = new_verifier(trainee(TOKENIZER), TOKENIZER)
-    save_verifier(verifier, tmp_path / "verifier", TOKENIZER)
+    save_verifier(verifier, tmp_path / "verifier", TOKENIZER, level="pooled")
     export_classifier(tmp_path / "verifier", tmp_path / "classifier")
     model = AutoModelForTokenClassification.from_pretrained(tmp_path / "classifier")
     for text, values in zip(TEXTS, read_values(verifier.eval(), TEXTS), strict=True):
@@ -126,12 +126,14 @@ def test_an_exported_classifier_scores_as_trained(tmp_path: Path) -> None:
         with torch.inference_mode():
             logits = model(input_ids=ids).logits[0, len(text.question) :, 0]
         assert logits.tolist() == pytest.approx(values, abs=1e-5)
-    question, steps = "Tom has 3 apples and buys 4. How many?", ["He has 3+4=7.", "#### 7"]
-    [scores] = RewardModel(tmp_path / "classifier", "token").step_scores([(question, steps)])
-    [text] = encode_pairs(TOKENIZER, [QuestionSolution(question, "\n".join(steps))])
-    ends = step_ends(TOKENIZER, steps, text.solution)
-    [values] = read_values(verifier, [text])
-    assert scores == pytest.approx([values[end - 1] for end in ends], abs=1e-5)
+    pairs = [QuestionSolution("Tom has 3 apples and buys 4. How many?", "It is 3+4=7.\n\n#### 7"),
+             QuestionSolution("How many?", "It is 3+4", finished=False)]  # fmt: skip
+    raters = [load_rater(str(tmp_path / name)) for name in ("verifier", "classifier")]
+    assert [rater.reduction for rater in raters] == ["tokens", "tokens"]
+    for reduction in ("tokens", "last", "min"):
+        trained, exported = ([score for _, score, _ in score_pairs(each.verifier, pairs, reduction)]
+                             for each in raters)  # fmt: skip
+        assert exported == pytest.approx(trained, abs=1e-5)
 
 
 def test_a_probe_begins_the_head_near_what_the_states_separate() -> None:

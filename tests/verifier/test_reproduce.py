@@ -54,6 +54,8 @@ def test_a_figure_has_its_stages_and_points(name: str) -> None:
     assert {point.run for point in points} | {point.scores for point in points} - {""} <= set(
         stages
     )
+    whole = whole_recipe(LAPTOP)  # in the same folder, a stage has one command
+    assert {output: whole.get(output, command) for output, command in stages.items()} == stages
 
 
 def test_an_unknown_figure_is_refused() -> None:
@@ -84,6 +86,10 @@ def test_a_failed_stage_names_its_log_and_is_run_again(tmp_path: Path) -> None:
     good: Stages = {"out/list.json": ("protocols", "list", "--json", ">", "out/list.json")}
     run_stages(good, tmp_path, 1, lambda _: None)
     assert json.loads((tmp_path / "out" / "list.json").read_text())
+    problems: Stages = {"p.jsonl": ("data", "generate", "--limit", "2", "-o", "p.jsonl")}
+    (tmp_path / "p.jsonl").write_text("a recipe that was killed left it\n")
+    run_stages(problems, tmp_path, 1, lambda _: None)
+    assert len((tmp_path / "p.jsonl").read_text().splitlines()) == 2
     changed: Stages = {"out/list.json": ("protocols", "list", ">", "out/list.json")}
     with pytest.raises(InputError, match="was run with other settings"):
         run_stages(changed, tmp_path, 1, lambda _: None)
@@ -97,7 +103,8 @@ def test_a_small_recipe_from_nothing_to_its_report(tmp_path: Path) -> None:
     run_stages(whole_recipe(SMALL), tmp_path, 2, told.append)
     report = write_report(SMALL, tmp_path).read_text("utf-8")
     assert "over the majority vote" in report.splitlines()[2]
-    assert "Control 1" in report and "Control 2" in report and "| 40 |" in report
+    assert "Control 1 with a majority vote of 8" in report and "Control 2" in report
+    assert "| 40 |" in report
     count = len(told)
     run_stages(whole_recipe(SMALL), tmp_path, 2, told.append)
     assert len(told) == count  # nothing is run twice

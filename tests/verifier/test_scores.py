@@ -17,6 +17,7 @@ from gradeschool.errors import InputError
 from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
 from gradeschool.verifier.data import QuestionSolution, encode_pairs
 from gradeschool.verifier.scores import (
+    JUDGEMENT,
     REDUCTIONS,
     RewardServer,
     TokenModel,
@@ -214,6 +215,7 @@ def test_pooling_gives_a_score_to_each_step(url: str) -> None:
     url = url.removesuffix("/v1")
     assert RewardServer(url, "qwen").step_scores(SOLUTIONS[:1]) == [[0.04, 0.05]]
     assert "<extra_0>" in ASKED[-1]["messages"][-1]["content"]
+    assert RewardServer(url, "qwen").name == f"{RewardServer(url).name} (qwen)"  # other scores
 
 
 def test_score_is_asked_where_there_is_no_pooling(url: str) -> None:
@@ -234,6 +236,19 @@ def test_a_critic_gives_the_probability_of_yes(url: str) -> None:
     assert ASKED[-1]["max_tokens"] == 1
     with pytest.raises(InputError, match="has an unknown form"):
         load_rater(critic="transformers/model", critiques=0)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("Step 2 is right: yes.\n**Correct: No**", ["no"]),
+        ("Correct: yes\nThere is no other error.", ["yes"]),
+        ("No, 3 + 4 is not 8.", ["no"]),
+        ("This is incorrect: no doubt.", []),
+    ],
+)
+def test_a_critiques_judgement_is_its_last_line(reply: str, said: list[str]) -> None:
+    assert JUDGEMENT.findall(reply.lower())[-1:] == said
 
 
 def test_a_server_gets_its_own_key_alone(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

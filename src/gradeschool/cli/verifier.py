@@ -1,5 +1,6 @@
 """`gradeschool verifier`: fine-tune, sample, train, score, rank, bench, export, reproduce."""
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -100,7 +101,7 @@ def _train(
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     job = TrainingJob(
         options.pop("output"), options.pop("save_every"), options.pop("trackers"),
-        (lambda _: None) if quiet else tell, **reading,
+        (lambda _: None) if quiet or os.environ.get("RANK", "0") != "0" else tell, **reading,
     )  # fmt: skip
     chosen = {name: value for name, value in options.items() if value is not None}
     fields = run(settings(**chosen), job)
@@ -211,7 +212,7 @@ def sample_command(quiet: bool, as_json: bool, output: Path, **settings: Any) ->
 @option("--init-row", ("random", "probe"), "Begin the head from random numbers, or from a ridge "
         "regression of the labels on mean states.", default="random")  # fmt: skip
 @option("--dev", str, "Samples of other problems: keep the weights with the best AUC within "
-        "problems, and stop early.", metavar="RUN")  # fmt: skip
+        "problems, which is measured ten times, and stop early.", metavar="RUN")  # fmt: skip
 @training_options("1; adam; 1e-5; 0; 32", items="Solutions")
 def train_command(**options: Any) -> None:
     """Train a verifier on labelled completions.

@@ -307,14 +307,19 @@ def _check_files(folder: Path) -> None:
         raise InputError(f"the folder {str(folder)!r} contains no tokenizer; {COPY_TOKENIZER}")
 
 
-def load_model(folder: Path, device: str = "cpu", precision: str | None = None) -> Any:
+def load_model(
+    folder: Path,
+    device: str = "cpu",
+    precision: str | None = None,
+    kind: str = "AutoModelForCausalLM",
+) -> Any:
     """Load a causal language model from a folder; code in the folder is not run.
 
-    precision: of its weights, None for that of `precision_on`.
+    precision: of its weights, None for that of `precision_on`. kind: its class in transformers.
     """
     check_model(folder)
     dtype = precision or precision_on(device, count_weights(folder))
-    return from_folder("AutoModelForCausalLM", folder, dtype=dtype).to(device).eval()
+    return from_folder(kind, folder, dtype=dtype).to(device).eval()
 
 
 def check_model(folder: Path) -> None:

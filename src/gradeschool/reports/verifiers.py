@@ -13,7 +13,7 @@ from rich.console import Console
 
 from gradeschool.atomic import write_file, write_json
 from gradeschool.datasets.load import LabelledSteps
-from gradeschool.formats.run_folder import choose_scores, read_json
+from gradeschool.formats.run_folder import ScoreRow, choose_scores, read_json
 from gradeschool.formats.values import ReadOptions
 from gradeschool.printable import bounds, decimals, gain, percent, printable
 from gradeschool.reports.pages import fill
@@ -145,6 +145,16 @@ def read_greedy(folder: Path, run: str) -> rank.Outcomes:
     return {each.problem.id: each.outcome for each in _read_run(folder, run).answered}
 
 
+def read_majority(folder: Path, run: str) -> rank.Outcomes:
+    """Return the outcomes of a run's majority vote by problem."""
+    sampled = _read_run(folder, run)
+    rows = {each.key: ScoreRow(each.key, "", 0.0)
+            for answered in sampled.answered for each in answered.candidates}  # fmt: skip
+    problems = rank.rank_input(sampled, "", rows).problems
+    results = (rank.problem_result(each, False, (), ()) for each in problems)
+    return rank.count_outcomes(results, rank.MAJORITY)
+
+
 def write_report(preset: Preset, folder: Path) -> Path:
     """Write report.md from a finished recipe's folder; return its path."""
     first = preset.seeds[0]
@@ -173,6 +183,8 @@ def write_report(preset: Preset, folder: Path) -> Path:
         for words, outcomes in (
             ("Control 1 (the same labels spent on fine-tuning, greedily)",
              read_greedy(folder, f"seed-{first}/greedy-control")),
+            (f"Control 1 with a majority vote of {preset.n}",
+             read_majority(folder, f"seed-{first}/test-control")),
             ("Control 2 (log-probability under that model)",
              rank.count_outcomes(selected("control"), rank.BEST)),
         )

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, linear
 from transformers.utils import logging
 
-from gradeschool.atomic import check_output
+from gradeschool.atomic import check_output, write_json
 from gradeschool.datasets.load import sha256_of
 from gradeschool.errors import InputError, StoreError, UnknownNameError, require_packages
 from gradeschool.formats.values import read_object
@@ -288,7 +288,7 @@ ARCHITECTURE = "llama"
 PRE_TOKENIZER = "smollm"  # llama.cpp's name for single digits, then GPT-2's byte-level split
 # The head of a verifier: JSON with these fields of the folder's verifier.json.
 HEAD_KEY = "gradeschool.verifier"
-HEAD_FIELDS = ("schema", "head", "token_id", "gain", "bias", "level")
+HEAD_FIELDS = ("schema", "head", "token_id", "gain", "bias", "level", "chat")
 LIKELIHOOD, LOGIT = "likelihood", "logit"
 GIVE_MODEL = "give the folder of a model"
 # How the writer's settings are named in config.json.
@@ -374,6 +374,7 @@ def write_gguf(folder: Path, target: Path) -> None:
 # A verifier
 
 SCHEMA = 1
+LANGUAGE_MODEL, CLASSIFIER = "AutoModelForCausalLM", "AutoModelForTokenClassification"
 # With these, an untrained head gives about 0.5, with little weight on the token's logit.
 GAIN, BIAS = 0.1, 0.5
 LEAST_DEVIATION = 0.1  # nats, of the log-probabilities of solutions
@@ -389,10 +390,10 @@ class Verifier(nn.Module):
     sigmoid(exp(gain) x the sum of the log-probabilities up to it + bias), including tokens that a
     calculator forced; not in the paper, but close to the implicit rewards of Yuan et al. 2024
     (arXiv 2412.01981) without a reference model. level: what a loaded verifier learnt, "" if
-    unknown.
+    unknown. chat: whether it reads the question as a user's turn.
     """
 
-    level = ""
+    level, chat = "", False
 
     def __init__(
         self, model: Any, token_id: int, gain: float = GAIN, bias: float = BIAS, kind: str = LOGIT
@@ -403,10 +404,10 @@ class Verifier(nn.Module):
         self.bias = nn.Parameter(torch.tensor([bias], dtype=torch.float32))
         self.offset = 0.0  # of the reserved token's logit, in models whose unembedding has a bias
         if kind == LOGIT:
-            unembedding = model.get_output_embeddings()
+            unembedding = model.get_output_embeddings() or classifying_layer(model)
             self.row = nn.Parameter(unembedding.weight[token_id].detach().float().clone())
             if getattr(unembedding, "bias", None) is not None:
-                self.offset = float(unembedding.bias[token_id])
+                self.offset = float(unembedding.bias[token_id].detach())
 
     def values(self, states: Tensor) -> Tensor:
         """Return the value of each state, in float32: bfloat16 has 63 values from .9 to 1.1."""
@@ -482,7 +483,8 @@ class Verifier(nn.Module):
                 f"{HEAD_KEY} of a GGUF file) is missing or damaged ({error}); train one: "
                 "gradeschool verifier train; or give the --form of a published reward model"
             ) from error
-        model, tokenizer = load_language_model(path, device, precision)
+        used = CLASSIFIER if fields.get("classifier") else LANGUAGE_MODEL
+        model, tokenizer = load_language_model(path, device, precision, used)
         vocabulary = model.get_input_embeddings().weight.shape[0]
         if not 0 <= token_id < vocabulary:
             raise InputError(
@@ -490,18 +492,24 @@ class Verifier(nn.Module):
                 f"{vocabulary}; train the verifier again"
             )
         verifier = cls(model, token_id, gain, bias, kind)
-        verifier.level = str(fields.get("level") or "")
+        verifier.level, verifier.chat = str(fields.get("level") or ""), bool(fields.get("chat"))
         return verifier.to(device).eval(), tokenizer
 
 
+def classifying_layer(model: Any) -> Any:
+    """Return the linear layer of a token classifier."""
+    [layer] = [each for each in model.children() if isinstance(each, nn.Linear)]
+    return layer
+
+
 def load_language_model(
-    path: Path, device: str = "cpu", precision: str | None = None
+    path: Path, device: str = "cpu", precision: str | None = None, kind: str = LANGUAGE_MODEL
 ) -> tuple[Any, Any]:
     """Return the model and the tokenizer of a folder or a GGUF file; see `Verifier.load`."""
     if path.suffix == GGUF:
         base = load_folder(path)
         return base.model.to(device).eval(), base.tokenizer
-    return local.load_model(path, device, precision), local.load_tokenizer(path)
+    return local.load_model(path, device, precision, kind), local.load_tokenizer(path)
 
 
 def compute_logits(model: Any, states: Tensor, banned: int = -1, exact: bool = False) -> Tensor:
@@ -640,7 +648,8 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     """Write a verifier's folder as a model of AutoModelForTokenClassification with one label.
 
     The label's logit is the verifier's value and needs no sigmoid: config.json says "problem_type":
-    "regression". The weights keep their data type. Raises InputError for a likelihood head, which
+    "regression". With the verifier.json beside it, it is read as the verifier is. The weights keep
+    their data type. Raises InputError for a likelihood head, which
     is not a linear layer, for an architecture without such a class, and for an existing output
     folder.
     """
@@ -657,16 +666,19 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     config = copy.deepcopy(model.config)
     config.num_labels, config.problem_type = 1, "regression"
     try:
-        classifier = local.untrained("AutoModelForTokenClassification", config)
+        classifier = local.untrained(CLASSIFIER, config)
     except ValueError as error:
         raise InputError(
             f"transformers has no token classifier of the type {config.model_type!r}; use the "
             "verifier's folder with gradeschool"
         ) from error
     classifier.base_model.load_state_dict(model.base_model.state_dict())
-    [head] = [each for each in classifier.children() if isinstance(each, nn.Linear)]
+    head = classifying_layer(classifier)
     with torch.no_grad():
         head.weight.copy_(verifier.gain * verifier.row)
         head.bias.copy_(verifier.bias + verifier.gain * verifier.offset)
     classifier.to(stored).save_pretrained(output)
     tokenizer.save_pretrained(output)
+    fields = {"schema": SCHEMA, "head": LOGIT, "token_id": 0, "gain": 1.0, "bias": 0.0}
+    how = {"level": verifier.level, "chat": verifier.chat, "classifier": True}
+    write_json(output / VERIFIER_FILE, fields | how)

@@ -273,7 +273,7 @@ def roll_out(run: CandidateRun, model: str, rollouts: int) -> dict[tuple[str, st
         for steps in (split_steps(each.text) for each in candidates)
         for written in (_begun(steps, end) for end in range(1, len(steps)))
     }
-    decoding = Decoding(ROLL_OUT_TEMPERATURE, max_tokens=ROLL_OUT_TOKENS)
+    decoding = Decoding(ROLL_OUT_TEMPERATURE, max_tokens=ROLL_OUT_TOKENS, seed=0)
     found = ask_model(model, list(begun.values()), rollouts, decoding, calculator=True)
     return {
         (id, written): any(judge(written + reply, problem, run.scorer).correct for reply in replies)

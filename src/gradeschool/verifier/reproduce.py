@@ -148,7 +148,8 @@ class Recipe:
             "samples": ("labelled", preset.k, preset.temperature),
             "test": ("test", preset.n, preset.test_temperature),
         }[what]
-        output = f"greedy-{name}" if what == "greedy" else name.replace("generator", what)
+        is_own = what != "greedy" and name.startswith("generator")
+        output = name.replace("generator", what) if is_own else f"{what}-{name}"
         words = f"verifier sample -m transformers/{model} -d {self.problems(problems)} --quiet"
         options = {"samples": k, "temperature": temperature, "seed": self.first}
         return self.add(f"seed-{self.first}/{output}", words, options)
@@ -165,11 +166,15 @@ class Recipe:
         return self.add(f"seed-{self.seed}/{what}", words, options)
 
     def scored(self, by: str, model: str = "", **options: Any) -> str:
-        """Return the file of a model's scores of a generator's test samples."""
+        """Return the file of a model's scores of a generator's test samples.
+
+        options: of the command, by default those by which the preset's verifier scores everywhere.
+        """
         run = self.sampled("test", model or self.generator())
         words = f"verifier score {run} -d {self.problems('test')}"
         output = f"seed-{self.seed}/scores-{Path(by).name}.jsonl"
-        return self.add(output, words, options or {"verifier": by})
+        own = self.generator() if by.endswith("/verifier") else None
+        return self.add(output, words, options or {"verifier": by, "generator": own})
 
     def curve(self, what: str, **changed: Any) -> list[tuple[int, str]]:
         """Return verifiers over the numbers of labels: (labels, scores)."""
@@ -198,11 +203,12 @@ def whole_recipe(preset: Preset) -> Stages:
         generator = recipe.generator()
         recipe.sampled("greedy", generator)
         verifier = recipe.verifier()
-        recipe.scored(verifier, verifier=verifier, generator=generator)
+        recipe.scored(verifier)
         if seed != preset.seeds[0]:
             continue
         control = recipe.control()
         recipe.sampled("greedy", control)
+        recipe.sampled("test", control)
         recipe.scored(control, generator=control)
         recipe.curve("verifier")
         for model in (generator, verifier) if preset.gguf else ():
@@ -416,6 +422,8 @@ def _stage_file(folder: Path, output: str, ending: str) -> Path:
 def _begin(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
     *words, sign, output = command
     (folder / output).parent.mkdir(parents=True, exist_ok=True)
+    if words[1] in ("generate", "export"):  # they refuse a file, which an interruption may leave
+        (folder / output).unlink(missing_ok=True)
     with _stage_file(folder, output, "log").open("ab") as log:
         out = (folder / output).open("wb") if sign == ">" else log
         process = subprocess.Popen(  # noqa: S603  (our own command line)

@@ -81,7 +81,8 @@ class TokenModel:
         load: Any = networks.Verifier.load if self._verifies else networks.load_language_model
         self._model, self.tokenizer = load(path, local.best_device())
         self.level = self._model.level if self._verifies else ""
-        if mapping((read_json(path / local.TRAINING_FILE) or {}).get("settings")).get("chat"):
+        trained = mapping((read_json(path / local.TRAINING_FILE) or {}).get("settings"))
+        if getattr(self._model, "chat", False) or trained.get("chat"):
             data.use_chat(self.tokenizer, str(path))
         config = getattr(self._model, "model", self._model).config
         self.context: int | None = getattr(config, "max_position_embeddings", None)
@@ -116,10 +117,10 @@ class TokenModel:
 
 # The forms of those in a folder: each form's class in transformers, and the end of its names in
 # "architectures" of config.json. token: as TRL's PRMTrainer trains it (trl 0.24, trainer/
-# prm_trainer.py, tokenize_row): every step ends in a line break, whose class 1 (True) counts. An
-# exported verifier is one too, with its value at the end of each step. sequence: a step's score is
-# that of the text up to it. math-shepherd: peiyi9979/math-shepherd-mistral-7b-prm (model card):
-# after every step comes "ки", where the token "+" is compared with "-".
+# prm_trainer.py, tokenize_row): every step ends in a line break, whose class 1 (True) counts.
+# sequence: a step's score is that of the text up to it. math-shepherd:
+# peiyi9979/math-shepherd-mistral-7b-prm (model card): after every step comes "ки", where the token
+# "+" is compared with "-".
 REWARD_MODEL_FORMS = {
     "token": ("AutoModelForTokenClassification", "ForTokenClassification"),
     "sequence": ("AutoModelForSequenceClassification", "ForSequenceClassification"),
@@ -153,7 +154,6 @@ class RewardModel:
                 f"{form!r} needs; give another --form"
             )
         self._model, config = model.to(self._device).eval(), model.config
-        self._is_export = form == "token" and config.problem_type == "regression"
         if form == "sequence" and (config.num_labels > 2 or not hasattr(self._model, "score")):
             raise InputError(
                 f"the reward model in {str(folder)!r} has no linear layer `score` of one or two "
@@ -206,13 +206,11 @@ class RewardModel:
                      {"role": "assistant", "content": "\n".join(steps)}]  # fmt: skip
             ids = self._ids(self.tokenizer.apply_chat_template(turns, tokenize=False))
             return ids, [len(ids) - 1]
-        if self.form == "sequence" or self._is_export:  # the tokens of our own verifiers
+        if self.form == "sequence":  # the tokens of our own verifiers
             pair = data.QuestionSolution(question, "\n".join(steps))
             [text] = data.encode_pairs(self.tokenizer, [pair])
-            ends = data.step_ends(self.tokenizer, steps, text.solution)
-            places = [len(text.question) + end - 1 for end in ends]
             ids = [*text.question, *text.solution]
-            return ids, places[-1:] if self.form == "sequence" else places
+            return ids, [len(ids) - 1]
         if self.form == "token":
             start, line_break = self.tokenizer.bos_token_id, self._ids("\n")
             ids = [*([] if start is None else [start]), *self._ids(question)]
@@ -235,8 +233,6 @@ class RewardModel:
     def _read(self, logits: Any) -> Any:
         """Return the scores of a model's logits [n, classes] at the steps' places."""
         logits = logits.float()
-        if self._is_export:
-            return logits[:, 0]
         if self.form == "math-shepherd":
             return logits[:, self._tokens[1:]].softmax(-1)[:, 0]
         return logits[:, 0].sigmoid() if logits.shape[-1] == 1 else logits.softmax(-1)[:, 1]
@@ -261,7 +257,7 @@ YES_OR_NO = (
     "Below are a math problem and a solution. Is the final answer correct? Answer with one word, "
     f"yes or no.\n\n{GIVEN}\n\nAnswer (yes or no):"
 )
-JUDGEMENT = re.compile(r"\b(yes|no)\b")
+JUDGEMENT = re.compile(r"(?:\bcorrect\W+|\A\W*)(yes|no)\b")  # the last counts
 
 
 class RewardServer(Endpoint):
@@ -279,6 +275,7 @@ class RewardServer(Endpoint):
         asyncio.run(self._open())
         self.form, self.base = form, self.base.removesuffix("/v1")
         self.name = f"{self.model.rpartition('/')[2]} at {urlsplit(self.base).netloc}"
+        self.name += f" ({form})" if form else ""
 
     async def _open(self) -> None:
         async with self:  # finds the name of the model
@@ -388,7 +385,7 @@ class Critic:
         texts = [CRITIC.format(question=question, solution="\n".join(steps))
                  for question, steps in solutions]  # fmt: skip
         prompts = [(nothing, Prompt(messages=(Message("user", text),))) for text in texts]
-        decoding = Decoding(0.0 if self.critiques == 1 else 1.0, max_tokens=MOST_TOKENS)
+        decoding = Decoding(0.0 if self.critiques == 1 else 1.0, max_tokens=MOST_TOKENS, seed=0)
         found = ask_model(self.spec, prompts, self.critiques, decoding)
         worth = {"yes": 1.0, "no": 0.0}
         scores = []

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
+from math import ceil
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -33,7 +34,7 @@ from gradeschool.verifier import data, networks
 from gradeschool.verifier.rank import measure_auc
 from gradeschool.worker import stop_flag
 
-LOSSES = "losses.jsonl"
+LOSSES, TENSORBOARD, STATE = "losses.jsonl", "runs", "trainer_state.json"
 BETAS, MOMENTUM = (0.9, 0.95), 0.95
 SMALL_MODEL = 10_000_000  # weights; a batch of a smaller model is one pass
 SHOW_SECONDS = 10.0
@@ -42,6 +43,7 @@ LEAST_HEAD_LR = 1e-3  # by default: at 1e-5 a head cannot move
 ROW_SHARE = 0.1  # of the head's learning rate, for the reserved token's row
 EVALUATIONS, PATIENCE = 10, 3  # by --dev: in all, and without a better one before the end
 AUC = "auc_within"
+LOGGED = {"loss", f"eval_{AUC}"}  # one of these is in each row of losses.jsonl
 CONSTANT = 0.97  # of a constant's squared error; above, a verifier has learnt next to nothing
 # The identity in run.json of a model that ran locally: engine, name and digest of its files.
 SAMPLER = re.compile(r"(?:transformers|vllm)/(.+) ([0-9a-f]{16})(?: |\Z)")
@@ -157,6 +159,8 @@ class TrainingModel(torch.nn.Module):
         states = self.model.base_model(input_ids=ids, use_cache=False).last_hidden_state
         # Every parameter gets a gradient, as DDP expects.
         language = verification = (states.sum() * 0.0).float()
+        if not covered.any():
+            language = language + 0.0 * self.model.get_output_embeddings().weight.sum()
         banned = self.trained.token_id if isinstance(self.trained, networks.Verifier) else -1
         if covered.any():
             logits = networks.compute_logits(self.model, states[:, :-1][covered[:, 1:]], banned)
@@ -243,12 +247,12 @@ def run_training(
     prepared = prepare()
     # A checkpoint that a kill cut short has no trainer_state.json.
     whole = [path for path in work.glob("checkpoint-*")
-             if read_json(path / "trainer_state.json")]  # fmt: skip
+             if read_json(path / STATE)]  # fmt: skip
     newest = max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+    trainer = OwnTrainer(job, settings, prepared)  # moves the model to its device
     if newest is None:
         prepared.begin()
     torch.manual_seed(settings.seed)
-    trainer = OwnTrainer(job, settings, prepared)
     trained = sum(each.numel() for each in prepared.model.parameters() if each.requires_grad)
     updates = trainer.args.max_steps
     fields: dict[str, Any] = {"status": "running", "settings": plain_facts, "updates": updates,
@@ -270,6 +274,10 @@ def run_training(
         if is_first:
             stack.enter_context(locked_file(output / LOCK_FILE))
             write_json(output / local.TRAINING_FILE, fields)
+            if newest is not None:  # what was logged since then is logged again
+                logged = (read_json(newest / STATE) or {}).get("log_history") or ()
+                (output / LOSSES).unlink(missing_ok=True)
+                append_lines(output / LOSSES, [loss_row(row) for row in logged if LOGGED & {*row}])
         trainer.add_callback(StopOnSignal(stop))
         trainer.train(resume_from_checkpoint=str(newest) if newest else None)
         done, losses = trainer.state.global_step, trainer.mean_losses()
@@ -284,8 +292,16 @@ def run_training(
         if is_first:
             prepared.save(output, losses)
             write_json(output / local.TRAINING_FILE, fields)
+            if (work / TENSORBOARD).is_dir():
+                (work / TENSORBOARD).rename(output / TENSORBOARD)
             shutil.rmtree(work)
         return fields
+
+
+def loss_row(logs: Mapping[str, float]) -> dict[str, float]:
+    """Return the row of losses.jsonl for what the Trainer logs at a step."""
+    rest = {name: value for name, value in logs.items() if name not in ("epoch", "step")}
+    return {"update": logs["step"], **rest}
 
 
 class StopOnSignal(transformers.TrainerCallback):
@@ -318,8 +334,8 @@ class OwnTrainer(transformers.Trainer):
             prepared.base.model.enable_input_require_grads()
         wanted, world = min(settings.batch, count), int(os.environ.get("WORLD_SIZE", "1"))
         micro = settings.micro_batch or (wanted if self.weights < SMALL_MODEL else 8)
-        micro = max(1, min(micro, wanted // world))
-        passes = max(1, round(wanted / (micro * world)))
+        passes = ceil(wanted / (max(1, min(micro, wanted // world)) * world))
+        micro = ceil(wanted / (passes * world))
         self.batch = micro * world * passes
         updates = max(1, int(settings.epochs * count) // self.batch)
         measures = prepared.evaluate is not None
@@ -346,10 +362,11 @@ class OwnTrainer(transformers.Trainer):
             run_name=job.output.name,
             disable_tqdm=True,
             remove_unused_columns=False,
-            label_names=[],
             dataloader_pin_memory=on_gpu,
             ddp_find_unused_parameters=False,
+            restore_callback_states_from_checkpoint=measures,  # patience
         )
+        arguments._n_gpu = 1  # one process for each GPU, not DataParallel
         items: Any = prepared.items
         super().__init__(
             model=prepared.model,
@@ -360,7 +377,6 @@ class OwnTrainer(transformers.Trainer):
             callbacks=[transformers.EarlyStoppingCallback(PATIENCE)] if measures else [],
         )
         self.remove_callback(transformers.PrinterCallback)
-        self.remove_callback(transformers.ProgressCallback)
         self.model_accepts_loss_kwargs = True
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Any:
@@ -398,19 +414,22 @@ class OwnTrainer(transformers.Trainer):
     def mean_losses(self, last: int | None = None) -> dict[str, float]:
         """Return the mean losses over the last updates, by default a fifth of them."""
         sums = self.sums[-(last or max(1, len(self.sums) // 5)) :]
-        means = [sum(column) / len(sums) for column in zip(*sums, strict=True)]
-        names = (VERIFICATION, LANGUAGE)
-        return {name: mean for name, mean in zip(names, means, strict=False) if mean}
+        if not sums:  # it goes on from its last update
+            return {}
+        means = torch.tensor(sums, device=self.args.device).mean(0)
+        if self.args.world_size > 1:
+            means = self.accelerator.reduce(means, "sum")
+        named = zip((VERIFICATION, LANGUAGE), means.tolist(), strict=True)
+        return {name: mean for name, mean in named if mean}
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
         """Log to the trackers and to losses.jsonl, with both losses; show them now and then."""
         if "loss" in logs:
             logs = {**logs, **self.mean_losses(int(self.args.logging_steps))}
-        measured, step = f"eval_{AUC}" in logs, self.state.global_step
-        if self.is_world_process_zero() and (measured or "loss" in logs):  # else a summary
-            row = {name: value for name, value in logs.items() if name != "epoch"}
-            append_lines(self.job.output / LOSSES, [{"update": step, **row}])
-            if measured or time.monotonic() - self.shown > SHOW_SECONDS:
+        step = self.state.global_step
+        if self.is_world_process_zero() and LOGGED & {*logs}:  # else a summary
+            append_lines(self.job.output / LOSSES, [loss_row({**logs, "step": step})])
+            if f"eval_{AUC}" in logs or time.monotonic() - self.shown > SHOW_SECONDS:
                 self.shown = time.monotonic()
                 names = (VERIFICATION, LANGUAGE, f"eval_{AUC}")
                 figures = [f" · {name} {logs[name]:.4f}" for name in names if name in logs]
@@ -465,6 +484,8 @@ class OwnTrainer(transformers.Trainer):
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         """Write the weights of a checkpoint; tied ones once."""
+        if self.is_fsdp_enabled or self.is_deepspeed_enabled or not self.args.should_save:
+            return  # accelerate writes the shards
         folder = Path(output_dir or str(self.args.output_dir))
         folder.mkdir(parents=True, exist_ok=True)
         save_model(self.prepared.model, str(folder / "model.safetensors"))
@@ -643,13 +664,19 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
     if settings.dev is not None:
         other = ReadOptions() if dataset_of(Path(settings.dev)) else options
         dev = one_run(settings.dev, other, job.note, sampled.scorer)
+        learnt = {each.problem.question for each in sampled.answered}
+        if seen := sum(each.problem.question in learnt for each in dev.answered):
+            raise InputError(
+                f"{seen} problems of --dev {settings.dev!r} are also those of --samples; give a "
+                "run on other problems"
+            )
     labels = count_labels(sampled.answered)
-    path = sampled.path / "completions.jsonl" if sampled.path.is_dir() else sampled.path
     facts = {
         **asdict(settings),
         "generator_files": generator_files,
         "init_files": init_files,
-        "samples_file": {"bytes": path.stat().st_size, "sha256": sha256_of(path)},
+        "samples_file": _file_facts(sampled),
+        "dev_file": None if dev is None else _file_facts(dev),
         "labels": labels,
         "scorer": sampled.scorer,
     }
@@ -670,23 +697,28 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
             _warn_of_heads(verifier, settings, items, losses, job.note)
-            fields = {**verifier.save_fields(), "level": level}
+            fields = {**verifier.save_fields(), "level": level, "chat": settings.chat}
             networks.save_folder(base, folder, adapters)
             write_json(folder / local.VERIFIER_FILE, fields)
 
         trained = TrainingModel(verifier, level, settings.objective)
-        evaluate = None if dev is None else lambda: _measure(verifier, base.tokenizer, dev, level)
+        evaluate = None if dev is None else lambda: _measure(verifier, base, dev, level)
         return Prepared(base, trained, items, save, left_out, evaluate,
                         lambda: _begin(verifier, items, settings, job.note))  # fmt: skip
 
     return run_training(job, settings, facts, prepare)
 
 
+def _file_facts(run: CandidateRun) -> dict[str, Any]:
+    path = run.path / "completions.jsonl" if run.path.is_dir() else run.path
+    return {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
+
+
 def _begin(
     verifier: networks.Verifier, items: Sequence[data.Item], settings: VerifierTraining, note: Note
 ) -> None:
     """Fit the head before the first update."""
-    verifier.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+    verifier.eval()
     rows = list(dict.fromkeys(row for item in items for row in item if row.weight))
     if settings.init_row == "probe":
         some = rows[:: max(1, len(rows) // PROBED)]
@@ -716,8 +748,11 @@ def _warn_of_heads(
         return
     total = right = 0
     for row in (row for item in items for row in item if row.weight):
-        size = row.weight * (len(row.ids) - row.start if settings.level == "token" else 1)
-        total, right = total + size, right + size * row.is_right
+        length = len(row.ids) - row.start
+        by_token = range(1, length + 1)
+        places = {"token": by_token, "step": row.ends}.get(settings.level, (length,))
+        total += row.weight * len(places)
+        right += row.weight * sum(place <= row.right_tokens for place in places)
     constant = right / total * (1 - right / total)
     if losses.get(VERIFICATION, 0.0) > CONSTANT * constant:
         note(
@@ -728,12 +763,19 @@ def _warn_of_heads(
 
 
 def _measure(
-    verifier: networks.Verifier, tokenizer: Any, run: CandidateRun, level: data.Level
+    verifier: networks.Verifier, base: networks.BaseModel, run: CandidateRun, level: data.Level
 ) -> float:
     """Return the AUC within problems on a development run."""
     pairs = [data.QuestionSolution(answered.problem.question, each.text, each.finished)
              for answered in run.answered for each in answered.candidates]  # fmt: skip
-    values = iter(networks.read_values(verifier, data.encode_pairs(tokenizer, pairs)))
+    texts = data.encode_pairs(base.tokenizer, pairs)
+    longest = max(len(text.question) + len(text.solution) for text in texts)
+    if base.context is not None and longest > base.context:
+        raise InputError(
+            f"a solution of --dev {str(run.path)!r} has {longest} tokens with its question, and "
+            f"the model reads {base.context}; leave it out"
+        )
+    values = iter(networks.read_values(verifier, texts))
     by_problem = []
     for answered in run.answered:
         each = [next(values) for _ in answered.candidates]
