@@ -269,7 +269,9 @@ def _figure_6(recipe: Recipe, variants: Mapping[str, Options]) -> Iterator[Figur
     """Yield the points of verifiers with different options, over the numbers of labels."""
     run = recipe.sampled("test", recipe.generator())
     for series, options in variants.items():
-        for labels, scores in recipe.curve(series, **options):
+        is_presets = options.items() <= recipe.preset.verifier.items()
+        name = "-".join(str(value) for value in options.values() if value is not None)
+        for labels, scores in recipe.curve("verifier" if is_presets else name, **options):
             yield FigurePoint("", series, labels, run, scores)
 
 
