@@ -225,6 +225,15 @@ def find_needs(command: Sequence[str], stages: Stages) -> list[str]:
     return [output for output in stages if output in words]
 
 
+def stage_codes(stages: Stages) -> dict[str, str]:
+    """Return a digest of each stage's command and of those before it, in whatever order."""
+    codes: dict[str, str] = {}
+    for output, command in stages.items():
+        parts = [*command, *sorted(codes[need] for need in find_needs(command, stages))]
+        codes[output] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return codes
+
+
 # The figures of the paper
 
 
@@ -360,12 +369,9 @@ def run_stages(stages: Stages, folder: Path, jobs: int, tell: Callable[[str], No
     KeyboardInterrupt then, GradeschoolError if a stage fails, InputError if the folder holds a
     stage with other settings.
     """
-    codes: dict[str, str] = {}
-    done: set[str] = set()
+    codes, done = stage_codes(stages), set[str]()
     (folder / STAGES).mkdir(parents=True, exist_ok=True)
-    for output, command in stages.items():
-        parts = [*command, *(codes[need] for need in find_needs(command, stages))]
-        codes[output] = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    for output in stages:
         known = read_json(_stage_file(folder, output, "json"))
         if known is not None and known.get("digest") != codes[output]:
             raise InputError(
