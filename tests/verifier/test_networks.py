@@ -128,6 +128,10 @@ def test_an_exported_classifier_scores_as_trained(tmp_path: Path) -> None:
         assert logits.tolist() == pytest.approx(values, abs=1e-5)
     pairs = [QuestionSolution("Tom has 3 apples and buys 4. How many?", "It is 3+4=7.\n\n#### 7"),
              QuestionSolution("How many?", "It is 3+4", finished=False)]  # fmt: skip
+    (tmp_path / "classifier" / "verifier.json").rename(tmp_path / "head.json")
+    with pytest.raises(InputError, match=r"has no verifier\.json; export the verifier again"):
+        load_rater(str(tmp_path / "classifier"))
+    (tmp_path / "head.json").rename(tmp_path / "classifier" / "verifier.json")
     raters = [load_rater(str(tmp_path / name)) for name in ("verifier", "classifier")]
     assert [rater.reduction for rater in raters] == ["tokens", "tokens"]
     for reduction in ("tokens", "last", "min"):

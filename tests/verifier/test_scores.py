@@ -244,7 +244,9 @@ def test_a_critic_gives_the_probability_of_yes(url: str) -> None:
         ("Step 2 is right: yes.\n**Correct: No**", ["no"]),
         ("Correct: yes\nThere is no other error.", ["yes"]),
         ("No, 3 + 4 is not 8.", ["no"]),
+        ("**Correct**: _No_", ["no"]),
         ("This is incorrect: no doubt.", []),
+        ("The solution is correct. No errors were found.", []),
     ],
 )
 def test_a_critiques_judgement_is_its_last_line(reply: str, said: list[str]) -> None:

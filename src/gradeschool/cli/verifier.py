@@ -99,16 +99,18 @@ def _train(
     from gradeschool.verifier.train import TrainingJob
 
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
+    is_first = os.environ.get("RANK", "0") == "0"  # of several processes
     job = TrainingJob(
         options.pop("output"), options.pop("save_every"), options.pop("trackers"),
-        (lambda _: None) if quiet or os.environ.get("RANK", "0") != "0" else tell, **reading,
+        tell if is_first and not quiet else lambda _: None, **reading,
     )  # fmt: skip
     chosen = {name: value for name, value in options.items() if value is not None}
     fields = run(settings(**chosen), job)
-    if as_json:
+    if as_json and is_first:
         cli.print_json({"folder": str(job.output), **fields})
     if fields["status"] == "running":
-        cli.warn(f"interrupted; the same command resumes from update {fields['updates']}")
+        if is_first:
+            cli.warn(f"interrupted; the same command resumes from update {fields['updates']}")
         sys.exit(130)
 
 
@@ -212,7 +214,7 @@ def sample_command(quiet: bool, as_json: bool, output: Path, **settings: Any) ->
 @option("--init-row", ("random", "probe"), "Begin the head from random numbers, or from a ridge "
         "regression of the labels on mean states.", default="random")  # fmt: skip
 @option("--dev", str, "Samples of other problems: keep the weights with the best AUC within "
-        "problems, which is measured ten times, and stop early.", metavar="RUN")  # fmt: skip
+        "problems, which is measured about ten times, and stop early.", metavar="RUN")  # fmt: skip
 @training_options("1; adam; 1e-5; 0; 32", items="Solutions")
 def train_command(**options: Any) -> None:
     """Train a verifier on labelled completions.

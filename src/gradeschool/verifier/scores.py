@@ -154,6 +154,11 @@ class RewardModel:
                 f"{form!r} needs; give another --form"
             )
         self._model, config = model.to(self._device).eval(), model.config
+        if form == "token" and config.problem_type == "regression":
+            raise InputError(
+                f"the token classifier in {str(folder)!r} has no {local.VERIFIER_FILE}; export the "
+                "verifier again: gradeschool verifier export"
+            )
         if form == "sequence" and (config.num_labels > 2 or not hasattr(self._model, "score")):
             raise InputError(
                 f"the reward model in {str(folder)!r} has no linear layer `score` of one or two "
@@ -257,7 +262,7 @@ YES_OR_NO = (
     "Below are a math problem and a solution. Is the final answer correct? Answer with one word, "
     f"yes or no.\n\n{GIVEN}\n\nAnswer (yes or no):"
 )
-JUDGEMENT = re.compile(r"(?:\bcorrect\W+|\A\W*)(yes|no)\b")  # the last counts
+JUDGEMENT = re.compile(r"(?:\bcorrect[^\w:\n]*:|\A)[\W_]*(yes|no)(?![a-z])")  # the last counts
 
 
 class RewardServer(Endpoint):

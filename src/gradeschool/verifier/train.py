@@ -274,9 +274,9 @@ def run_training(
         if is_first:
             stack.enter_context(locked_file(output / LOCK_FILE))
             write_json(output / local.TRAINING_FILE, fields)
+            (output / LOSSES).unlink(missing_ok=True)
             if newest is not None:  # what was logged since then is logged again
                 logged = (read_json(newest / STATE) or {}).get("log_history") or ()
-                (output / LOSSES).unlink(missing_ok=True)
                 append_lines(output / LOSSES, [loss_row(row) for row in logged if LOGGED & {*row}])
         trainer.add_callback(StopOnSignal(stop))
         trainer.train(resume_from_checkpoint=str(newest) if newest else None)
@@ -334,7 +334,7 @@ class OwnTrainer(transformers.Trainer):
             prepared.base.model.enable_input_require_grads()
         wanted, world = min(settings.batch, count), int(os.environ.get("WORLD_SIZE", "1"))
         micro = settings.micro_batch or (wanted if self.weights < SMALL_MODEL else 8)
-        passes = ceil(wanted / (max(1, min(micro, wanted // world)) * world))
+        passes = ceil(wanted / (min(micro, ceil(wanted / world)) * world))
         micro = ceil(wanted / (passes * world))
         self.batch = micro * world * passes
         updates = max(1, int(settings.epochs * count) // self.batch)
@@ -693,6 +693,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             by_step=level == "step", seed=settings.seed,
         )  # fmt: skip
         job.note(describe_labels(labels))
+        texts = [] if dev is None else _encode_run(dev, base)
         adapters = change_model(base.model, settings)
 
         def save(folder: Path, losses: Mapping[str, float]) -> None:
@@ -702,7 +703,7 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
             write_json(folder / local.VERIFIER_FILE, fields)
 
         trained = TrainingModel(verifier, level, settings.objective)
-        evaluate = None if dev is None else lambda: _measure(verifier, base, dev, level)
+        evaluate = None if dev is None else lambda: _measure(verifier, texts, dev, level)
         return Prepared(base, trained, items, save, left_out, evaluate,
                         lambda: _begin(verifier, items, settings, job.note))  # fmt: skip
 
@@ -762,29 +763,36 @@ def _warn_of_heads(
         )
 
 
-def _measure(
-    verifier: networks.Verifier, base: networks.BaseModel, run: CandidateRun, level: data.Level
-) -> float:
-    """Return the AUC within problems on a development run."""
+def _encode_run(run: CandidateRun, base: networks.BaseModel) -> list[data.SolutionTokens]:
+    """Return the tokens of a development run's completions, in their order."""
     pairs = [data.QuestionSolution(answered.problem.question, each.text, each.finished)
              for answered in run.answered for each in answered.candidates]  # fmt: skip
     texts = data.encode_pairs(base.tokenizer, pairs)
-    longest = max(len(text.question) + len(text.solution) for text in texts)
+    longest = max((len(text.question) + len(text.solution) for text in texts), default=0)
     if base.context is not None and longest > base.context:
         raise InputError(
             f"a solution of --dev {str(run.path)!r} has {longest} tokens with its question, and "
             f"the model reads {base.context}; leave it out"
         )
+    if not any(len({each.right for each in answered.candidates}) > 1 for answered in run.answered):
+        raise InputError(
+            f"no problem of {str(run.path)!r} has right and wrong completions; give a --dev run "
+            "with several completions of each problem (-k)"
+        )
+    return texts
+
+
+def _measure(
+    verifier: networks.Verifier,
+    texts: Sequence[data.SolutionTokens],
+    run: CandidateRun,
+    level: data.Level,
+) -> float:
+    """Return the AUC within problems on a development run."""
     values = iter(networks.read_values(verifier, texts))
     by_problem = []
     for answered in run.answered:
         each = [next(values) for _ in answered.candidates]
         scores = [sum(row) / len(row) if level == "pooled" else row[-1] for row in each]
         by_problem.append((scores, [candidate.right for candidate in answered.candidates]))
-    found = measure_auc(by_problem).within
-    if found is None:
-        raise InputError(
-            f"no problem of {str(run.path)!r} has right and wrong completions; give a --dev run "
-            "with several completions of each problem (-k)"
-        )
-    return found
+    return measure_auc(by_problem).within or 0.0
