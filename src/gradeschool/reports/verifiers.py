@@ -191,8 +191,6 @@ def write_report(preset: Preset, folder: Path) -> Path:
     }  # fmt: skip
     labels = {f"{number:,}": f"verifier-{number}" for number in preset.curve}
     labels[f"{preset.labelled:,}"] = "verifier"
-    if other := preset.other_level:
-        labels[f"{preset.labelled:,}, --level {other}"] = other
     curve = []
     for label, what in labels.items():
         inside = rank.auc_of(rank.VERIFIER, [each.problem for each in selected(what)]).within

@@ -40,9 +40,8 @@ class Preset:
     solutions. labelled: further problems, of which only final answers are used, with k samples
     each at a temperature. tested: test problems, with n samples each. curve: numbers of labelled
     problems of the learning curve, for the first seed. base: the generator's base model. generator,
-    control, verifier: options of the trainings; the verifier's are the paper's head. other_level:
-    of a further verifier, "" for none. problem_seeds: of train, labelled, test. gguf: whether
-    generator and verifier are exported for llama.cpp.
+    control, verifier: options of the trainings; the verifier's are the paper's head. problem_seeds:
+    of train, labelled, test. gguf: whether generator and verifier are exported for llama.cpp.
     """
 
     name: str
@@ -53,7 +52,6 @@ class Preset:
     generator: Options
     control: Options
     verifier: Options
-    other_level: str = ""
     curve: tuple[int, ...] = ()
     families: tuple[str, ...] = ("collection", "comparison", "groups", "shopping")
     steps: tuple[int, int] = (2, 4)
@@ -74,7 +72,6 @@ LAPTOP = Preset(
     control={**MUON, "epochs": 1, "lr": 3e-3, "warmup": 50, **SOLUTIONS},
     verifier={**MUON, "lr": 5e-3, "head_lr": 2e-3, "warmup": 30, "language": "right",
               "level": "pooled"},
-    other_level="token",
     curve=(6_000, 24_000),
 )  # fmt: skip
 LORA = {"lora": 16, "warmup": 5, "batch": 8}
@@ -95,7 +92,7 @@ GPU = replace(
 )  # fmt: skip
 TINY = replace(
     LAPTOP, name="tiny", families=(), steps=(2, 8), problems=90_000, labelled=10_000, tested=400,
-    generator={"epochs": 1, **SOLUTIONS}, other_level="", curve=(), n=16, seeds=(0,),
+    generator={"epochs": 1, **SOLUTIONS}, curve=(), n=16, seeds=(0,),
     problem_seeds=(7, 2, 3), gguf=True,
     verifier={**LAPTOP.verifier, "lr": 2e-3, "head_lr": 1e-2, "level": "token"},
 )  # fmt: skip
@@ -213,9 +210,6 @@ def whole_recipe(preset: Preset) -> Stages:
         recipe.curve("verifier")
         for model in (generator, verifier) if preset.gguf else ():
             recipe.add(f"{model}.gguf", f"verifier export {model}", {})
-    if other := preset.other_level:  # last, as it is only beside the others
-        recipe = Recipe(preset, preset.seeds[0], stages)
-        recipe.scored(recipe.verifier(other, level=other))
     return stages
 
 
