@@ -648,10 +648,9 @@ def export_classifier(verifier_folder: Path, output: Path) -> None:
     """Write a verifier's folder as a model of AutoModelForTokenClassification with one label.
 
     The label's logit is the verifier's value and needs no sigmoid: config.json says "problem_type":
-    "regression". With the verifier.json beside it, it is read as the verifier is. The weights keep
-    their data type. Raises InputError for a likelihood head, which
-    is not a linear layer, for an architecture without such a class, and for an existing output
-    folder.
+    "regression". With the verifier.json beside it, gradeschool reads it like the verifier. The
+    weights keep their data type. Raises InputError for a likelihood head, which is not a linear
+    layer, for an architecture without such a class, and for an existing output folder.
     """
     check_output(output)
     local.check_model(verifier_folder)
