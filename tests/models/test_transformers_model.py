@@ -18,6 +18,7 @@ from tests.support.model_requests import CHAT, GREEDY, answers, prompts, request
 skip_without(MODEL_NEEDS, "a model run by transformers")
 
 import torch  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
 
 from gradeschool.models.transformers_model import TransformersModel  # noqa: E402
 from tests.support.trainees import architecture, sums, tokenizer_of, trainee  # noqa: E402
@@ -167,3 +168,20 @@ def test_a_chat_protocol_needs_a_chat_template(tmp_path: Path, gradeschool: Comm
     said = gradeschool.refused("eval", "-p", "zero-shot/chat", *arguments)
     assert "chat template, which the protocol 'zero-shot/chat' needs; use a completion" in said
     assert not output.exists()
+
+
+def test_weights_that_are_not_there_are_not_drawn_at_random(
+    tmp_path: Path, gradeschool: Command
+) -> None:
+    folder = tmp_path / "model"
+    for part in (trainee(TOKENIZER), TOKENIZER):
+        part.save_pretrained(folder)
+    weights = load_file(folder / "model.safetensors")
+    del weights["model.norm.weight"]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    arguments = ("-d", "sample", "-n", "1", "--quiet", "-o")
+    run = ("verifier", "sample", "-m", f"transformers/{folder}", *arguments, tmp_path / "run")
+    said = gradeschool.refused(*run)
+    assert "lack model.norm.weight, which AutoModelForCausalLM needs; give a whole model" in said
+    said = gradeschool.refused("verifier", "finetune", "-m", folder, *arguments, tmp_path / "out")
+    assert "lack model.norm.weight" in said

@@ -116,7 +116,7 @@ def test_math_shepherds_tags_compare_plus_with_minus(tokenizer: Any, tmp_path: P
 
 def test_a_head_that_is_not_there_is_not_drawn_at_random(tokenizer: Any, tmp_path: Path) -> None:
     saved("LlamaForCausalLM", tokenizer, tmp_path)
-    with pytest.raises(InputError, match=r"lack score\.\w+.*; give another --form"):
+    with pytest.raises(InputError, match=r"lack score\.\w+.* another --form"):
         RewardModel(tmp_path, "token")
     with pytest.raises(InputError, match="is for a reward model on a server; serve it by vLLM"):
         RewardModel(tmp_path, "qwen")

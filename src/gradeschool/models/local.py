@@ -340,7 +340,8 @@ def from_folder(kind: str, folder: Path | str, quiet: bool = False, **options: A
     """Load an object of a transformers class ("AutoConfig") from a folder; nothing is fetched.
 
     Code in the folder is never run, and there is no prompt to allow it. quiet: without the warnings
-    of transformers. Raises InputError for a folder that needs its own code, or that is damaged.
+    of transformers. Raises InputError for a folder that needs its own code, that is damaged, or
+    that lacks weights of the model, which would be random.
     """
     import transformers
     from safetensors import SafetensorError
@@ -351,8 +352,11 @@ def from_folder(kind: str, folder: Path | str, quiet: bool = False, **options: A
     if quiet:
         logging.set_verbosity_error()
     options |= {"local_files_only": True, "trust_remote_code": False}
+    is_model = kind.startswith("AutoModel")
+    if is_model:
+        options["output_loading_info"] = True
     try:
-        return getattr(transformers, kind).from_pretrained(folder, **options)
+        loaded = getattr(transformers, kind).from_pretrained(folder, **options)
     except (OSError, LookupError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         if "trust_remote_code" in str(error):
             raise InputError(
@@ -367,6 +371,12 @@ def from_folder(kind: str, folder: Path | str, quiet: bool = False, **options: A
         raise InputError(f"{words}; {advice}") from error
     finally:
         logging.set_verbosity(verbosity)
+    if is_model and (absent := sorted(loaded[1]["missing_keys"])):
+        raise InputError(
+            f"the weights in {str(folder)!r} lack {', '.join(absent[:3])}, which {kind} needs; "
+            "give a whole model, or of a reward model another --form"
+        )
+    return loaded[0] if is_model else loaded
 
 
 def untrained(kind: str, config: Any) -> Any:
