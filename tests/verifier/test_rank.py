@@ -233,6 +233,18 @@ def test_a_ranking_is_shown_by_strategy_and_completions() -> None:
     assert row_of(text, "4 ")[2:][best] == "50.0"
 
 
+@pytest.mark.parametrize("option", ["--reduce tokens", "--form token", "--generator tiny"])
+def test_recorded_scores_take_no_options_of_a_model(
+    tmp_path: Path, option: str, gradeschool: Command
+) -> None:
+    scores = tmp_path / "scores.jsonl"
+    append_scores(scores, [ScoreRow("a", "v@1", 0.25, values=[0.5, 0.25])])
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"index": 0, "completion": "5"}\n')
+    said = gradeschool.refused("verifier", "rank", answers, "--verifier", scores, *option.split())
+    assert f"{option.split()[0]} needs the model itself" in said
+
+
 @pytest.mark.official
 def test_rank_reads_published_solutions(data: Path, gradeschool: Command, tmp_path: Path) -> None:
     """6B verification has 515 of 1,319 right, 6B fine-tuning 286 (shared specification)."""

@@ -426,11 +426,13 @@ def read_scored(
         model = load_rater(verifier, **models)
         run = one_run(spec, options, warn, scorer)
         found = choose_scores(add_scores(run, model, tell=tell), model.name)
-    elif generator is not None:
-        raise InputError(
-            "--generator needs a verifier's model; recorded scores are used as they are"
-        )
     else:
+        words = {"generator": "--generator", "reduction": "--reduce", "form": "--form"}
+        if given := [word for name, word in words.items() if models.get(name)]:
+            raise InputError(
+                f"{given[0]} needs the model itself, and the run's recorded scores are used as "
+                "they are; give it with --verifier"
+            )
         file, name = scores_path(Path(split_run(spec)[0])), verifier
         if verifier is not None and Path(verifier).is_file():
             file, name = Path(verifier), None
