@@ -111,31 +111,41 @@ def test_within_problems_only_those_with_both_labels_count() -> None:
     assert (areas.within, areas.problems) == (0.5, 2)
 
 
-def noisy(name: str, count: int, distance: float) -> list[RankedProblem]:
-    """Problems with three right ones among eight; scores tell them apart by a distance."""
-    chance = Random(name)
+def noisy(count: int, distance: float, alike: bool) -> list[RankedProblem]:
+    """Problems with three right ones among eight; scores tell them apart by a distance.
+
+    alike: completions with the same answer have the same score.
+    """
+    chance = Random(str(distance))
     problems = []
     for number in range(count):
-        cast = []
+        cast, known = [], dict[str, float]()
         for sample in range(8):
             is_right = sample < 3
-            wrong = str(chance.choice([8, 9, 10, 11]))
+            answer = "7" if is_right else str(chance.choice([8, 9, 10, 11]))
             score = chance.gauss(distance * is_right, 1.0)
-            cast.append(Ranked("7" if is_right else wrong, is_right, score, -1.0))
+            score = known.setdefault(answer, score) if alike else score
+            cast.append(Ranked(answer, is_right, score, -1.0, f"text {sample}"))
         chance.shuffle(cast)
-        problems.append(RankedProblem(str(number), cast, 8))
+        problems.append(RankedProblem(str(number), cast))
     return problems
 
 
-def test_the_break_even_auc_is_where_best_of_n_equals_the_majority() -> None:
-    cases = noisy("even", 400, 0.0)
-    need = break_even_auc(cases)
-    assert need is not None
-    distance = stats.norm.ppf(need) * 2**0.5
-    selected = noisy("even", 2_000, distance)
+@pytest.mark.parametrize("alike", [False, True])
+def test_the_break_even_auc_is_where_best_of_n_equals_the_majority(alike: bool) -> None:
+    need = break_even_auc(noisy(400, 0.0, alike))
+    assert need is not None and need[0] < need[1]
+    distance = stats.norm.ppf(need[alike]) * 2**0.5
+    selected = noisy(2_000, distance, alike)
     best = [problem_result(case, False, [8]).by_strategy for case in selected]
     gain = sum(each["best"][-1] - each["majority"][-1] for each in best) / len(best)
     assert gain == pytest.approx(0, abs=0.06)
+
+
+def test_equal_texts_are_one_choice_for_a_selector() -> None:
+    once = noisy(100, 0.0, alike=False)
+    twice = [each._replace(completions=[*each.completions] * 2) for each in once]
+    assert break_even_auc(twice) == break_even_auc(once)
 
 
 def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
@@ -144,12 +154,13 @@ def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
     ranked = []
     for problem in range(problems):
         chance = source.random()
-        cast = []
+        cast: list[Ranked] = []
         for _ in range(samples):
             right = source.random() < chance
             answer = "18" if right else source.choice(["19", "20", None])
-            cast.append(Ranked(answer, right, source.random() + 0.4 * right, -source.random()))
-        ranked.append(RankedProblem(str(problem), cast, samples))
+            cast.append(Ranked(answer, right, source.random() + 0.4 * right, -source.random(),
+                               str(len(cast))))  # fmt: skip
+        ranked.append(RankedProblem(str(problem), cast))
     return ranked
 
 
@@ -175,7 +186,7 @@ def test_a_ranking_agrees_with_itself() -> None:
 def test_the_conclusion_says_what_to_select_by() -> None:
     known = rank(cases(200, 8), has_logprob=False)["conclusion"]
     assert re.match(r"AUC within problems 0\.\d\d; to equal the majority vote, the best of 8 needs "
-                    r"0\.\d\d here\. Use the [a-z]", known)  # fmt: skip
+                    r"0\.\d\d to 0\.\d\d\. Use the [a-z]", known)  # fmt: skip
     blind = [case._replace(completions=[each._replace(score=0.5) for each in case.completions])
              for case in cases(60, 8)]  # fmt: skip
     assert "Use the majority vote: no choice" in rank(blind, has_logprob=False)["conclusion"]
@@ -207,11 +218,9 @@ def ranking() -> dict[str, Any]:
     cases = []
     for number in range(12):
         is_known = number % 2 == 0
-        options = [
-            Ranked(str(index if index == 3 else 0), index == 3, (index == 3) == is_known, -index)
-            for index in range(4)
-        ]
-        cases.append(RankedProblem(str(number), options, 4))
+        options = [Ranked("3" if index == 3 else "0", index == 3, (index == 3) == is_known, -index,
+                          str(index)) for index in range(4)]  # fmt: skip
+        cases.append(RankedProblem(str(number), options))
     return rank(cases, has_logprob=True, voters=3)
 
 

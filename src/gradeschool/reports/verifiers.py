@@ -206,7 +206,7 @@ def write_report(preset: Preset, folder: Path) -> Path:
         over_majority=lambda name: gain(*over_majority[name]),
         ahead=[titles[name] for name in shown if over_majority[name][1].low > 0],
         controls={words: (gain(*found), found[0] < 0) for words, found in controls.items()},
-        need=decimals(rank.break_even_auc([each.problem for each in selected("verifier")])),
+        need=rank.break_even_auc([each.problem for each in selected("verifier")]),
         intervals={name: clustered_wilson(list(each.values())) for name, each in added.items()},
         seeds={name: [mean_share(seed.values()) for seed in by_seed[name]] for name in added},
         curve_titles=[titles[name] for name in shown[:3]],

@@ -59,6 +59,7 @@ class RankedCompletion(NamedTuple):
     right: bool
     score: float = 0.0
     logprob: float = 0.0
+    text: str = ""
 
 
 # What completions are ordered by.
@@ -82,11 +83,10 @@ def title_of(strategy: str, short: bool = False) -> str:
 
 
 class RankedProblem(NamedTuple):
-    """A problem with its completions by number; unique: how many of their texts are distinct."""
+    """A problem with its completions by number."""
 
     id: str
     completions: Sequence[RankedCompletion]
-    unique: int = 0
 
 
 class ProblemResult(NamedTuple):
@@ -236,25 +236,29 @@ def auc_of(name: str, problems: Sequence[RankedProblem]) -> ScoreAuc:
                         for problem in problems])  # fmt: skip
 
 
-def break_even_auc(problems: Sequence[RankedProblem]) -> float | None:
-    """Return the AUC within problems at which the best of all completions equals the majority vote.
+def break_even_auc(problems: Sequence[RankedProblem]) -> tuple[float, float] | None:
+    """Return the AUCs within problems at which the best of all completions equals the majority.
 
     Of a selector whose scores are normal, with one distance between right and wrong completions in
-    all problems. None if the majority is right more often than any selector can be.
+    all problems: the first if only equal texts have equal scores, the second if all completions
+    with the same answer have. Verifiers are between. None if no selector can be as good.
     """
     majority = 0.0
-    counts: Counter[tuple[int, int]] = Counter()  # problems by right and all completions
+    # Problems by their numbers of right and of all different texts, and answers.
+    by_text, by_answer = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     for problem in problems:
-        answers = [each.answer for each in problem.completions]
-        winner = _elect(answers, [1.0] * len(answers), range(len(answers)))
-        majority += any(each.right for each in problem.completions
-                        if each.answer == winner is not None)  # fmt: skip
-        counts[sum(each.right for each in problem.completions), len(answers)] += 1
+        answers = {each.answer: each.right for each in problem.completions}
+        texts = {each.text: each.right for each in problem.completions}
+        voted = [each.answer for each in problem.completions]
+        winner = _elect(voted, [1.0] * len(voted), range(len(voted)))
+        majority += winner is not None and answers[winner]
+        for counts, found in ((by_text, texts), (by_answer, answers)):
+            counts[sum(found.values()), len(found)] += 1
     normal, step = NormalDist(), 0.1
     places = [step * place for place in range(-50, 130)]
     below = [normal.cdf(place) for place in places]
 
-    def best(distance: float) -> float:
+    def best(counts: Mapping[tuple[int, int], int], distance: float) -> float:
         shifted = [(normal.pdf(place - distance), normal.cdf(place - distance)) for place in places]
         total = 0.0
         for (right, size), number in counts.items():
@@ -267,15 +271,16 @@ def break_even_auc(problems: Sequence[RankedProblem]) -> float | None:
                 )
         return total
 
-    low, high = 0.0, 6.0
-    if best(high) <= majority:
-        return None
-    if best(low) >= majority:
-        return 0.5
-    for _ in range(12):
-        middle = (low + high) / 2
-        low, high = (low, middle) if best(middle) >= majority else (middle, high)
-    return normal.cdf(high / 2**0.5)
+    needed = []
+    for counts in (by_text, by_answer):
+        low, high = 0.0, 6.0
+        if best(counts, high) <= majority:
+            return None
+        for _ in range(12):
+            middle = (low + high) / 2
+            low, high = (low, middle) if best(counts, middle) >= majority else (middle, high)
+        needed.append(normal.cdf(high / 2**0.5))
+    return needed[0], needed[1]
 
 
 # Curves
@@ -343,11 +348,12 @@ def rank(
            if name == VERIFIER or name in strategies}  # fmt: skip
     need = break_even_auc(problems)
     answers = [{each.answer for each in problem.completions} - {None} for problem in problems]
+    texts = [{each.text for each in problem.completions} for problem in problems]
     return {
         "conclusion": _conclude(strategies, auc[VERIFIER]["within"], need, most),
         "problems": len(problems),
         "completions": sum(len(problem.completions) for problem in problems),
-        "unique_solutions": sum(problem.unique for problem in problems) / len(problems),
+        "unique_solutions": sum(map(len, texts)) / len(problems),
         "unique_answers": sum(map(len, answers)) / len(problems),
         "mixed": sum(len({each.right for each in problem.completions}) > 1 for problem in problems),
         "strategies": strategies,
@@ -373,14 +379,18 @@ def paired_difference(before: Outcomes, after: Outcomes) -> tuple[float, statist
 
 
 def _conclude(
-    strategies: Mapping[str, Mapping[str, Any]], inside: float | None, need: float | None, most: int
+    strategies: Mapping[str, Mapping[str, Any]],
+    inside: float | None,
+    need: tuple[float, float] | None,
+    most: int,
 ) -> str:
     """Return in one or two sentences what to select by, and what the score would need."""
     known = "no problem has right and wrong completions"
     if inside is not None:
         needed = "no selector can equal the majority vote here"
         if need is not None:
-            needed = f"to equal the majority vote, the best of {most} needs {need:.2f} here"
+            low, high = need
+            needed = f"to equal the majority vote, the best of {most} needs {low:.2f} to {high:.2f}"
         known = f"AUC within problems {inside:.2f}; {needed}"
     gains = {name: each["over"][MAJORITY] for name, each in strategies.items()
              if name not in (MEAN, MAJORITY, COVERAGE)}  # fmt: skip
@@ -452,10 +462,9 @@ def rank_input(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreR
         if not scored:
             continue
         rows += [row for _, row in scored]
-        completions = [RankedCompletion(each.answer, each.right, row.score, row.logprob or 0.0)
-                       for each, row in scored]  # fmt: skip
-        texts = {each.text for each, _ in scored}
-        problems.append(RankedProblem(answered.problem.id, completions, len(texts)))
+        completions = [RankedCompletion(each.answer, each.right, row.score, row.logprob or 0.0,
+                                        each.text) for each, row in scored]  # fmt: skip
+        problems.append(RankedProblem(answered.problem.id, completions))
     if not rows:
         raise InputError(
             f"{verifier!r} has scored no completion of {str(sampled.path)!r}; give the scores of "
