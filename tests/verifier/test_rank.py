@@ -148,6 +148,14 @@ def test_equal_texts_are_one_choice_for_a_selector() -> None:
     assert break_even_auc(twice) == break_even_auc(once)
 
 
+def test_the_lower_break_even_auc_is_first() -> None:
+    """A guess among two answers equals the majority here, a guess among the texts does not."""
+    lost = [Ranked("7", True, text="a"), *[Ranked("8", False, text=f"b{n}") for n in range(5)]]
+    won = [*[Ranked("7", True, text="a")] * 3, *[Ranked("8", False, text=f"b{n}") for n in (0, 1)]]
+    need = break_even_auc([RankedProblem("1", lost), RankedProblem("2", won)])
+    assert need == pytest.approx((0.5, 0.73), abs=0.01)
+
+
 def cases(problems: int, samples: int, seed: int = 0) -> list[RankedProblem]:
     """Problems of which the verifier knows something."""
     source = Random(seed)
@@ -186,7 +194,7 @@ def test_a_ranking_agrees_with_itself() -> None:
 def test_the_conclusion_says_what_to_select_by() -> None:
     known = rank(cases(200, 8), has_logprob=False)["conclusion"]
     assert re.match(r"AUC within problems 0\.\d\d; to equal the majority vote, the best of 8 needs "
-                    r"0\.\d\d to 0\.\d\d\. Use the [a-z]", known)  # fmt: skip
+                    r"about 0\.\d\d to 0\.\d\d\. Use the [a-z]", known)  # fmt: skip
     blind = [case._replace(completions=[each._replace(score=0.5) for each in case.completions])
              for case in cases(60, 8)]  # fmt: skip
     assert "Use the majority vote: no choice" in rank(blind, has_logprob=False)["conclusion"]
@@ -251,7 +259,7 @@ def test_recorded_scores_take_no_options_of_a_model(
     answers = tmp_path / "answers.jsonl"
     answers.write_text('{"index": 0, "completion": "5"}\n')
     said = gradeschool.refused("verifier", "rank", answers, "--verifier", scores, *option.split())
-    assert f"{option.split()[0]} needs the model itself" in said
+    assert f"{option.split()[0]} needs the verifier itself" in said
 
 
 @pytest.mark.official

@@ -237,11 +237,11 @@ def auc_of(name: str, problems: Sequence[RankedProblem]) -> ScoreAuc:
 
 
 def break_even_auc(problems: Sequence[RankedProblem]) -> tuple[float, float] | None:
-    """Return the AUCs within problems at which the best of all completions equals the majority.
+    """Return about which AUCs within problems make the best of all completions equal the majority.
 
-    Of a selector whose scores are normal, with one distance between right and wrong completions in
-    all problems: the first if only equal texts have equal scores, the second if all completions
-    with the same answer have. Verifiers are between. None if no selector can be as good.
+    They are those of two selectors whose scores are normal, with one distance between right and
+    wrong in all problems: one gives equal texts equal scores, the other equal answers. The lower
+    one is first; the verifiers of docs/verifier.md were between. None if no selector is as good.
     """
     majority = 0.0
     # Problems by their numbers of right and of all different texts, and answers.
@@ -280,7 +280,7 @@ def break_even_auc(problems: Sequence[RankedProblem]) -> tuple[float, float] | N
             middle = (low + high) / 2
             low, high = (low, middle) if best(counts, middle) >= majority else (middle, high)
         needed.append(normal.cdf(high / 2**0.5))
-    return needed[0], needed[1]
+    return min(needed), max(needed)
 
 
 # Curves
@@ -389,8 +389,10 @@ def _conclude(
     if inside is not None:
         needed = "no selector can equal the majority vote here"
         if need is not None:
-            low, high = need
-            needed = f"to equal the majority vote, the best of {most} needs {low:.2f} to {high:.2f}"
+            needed = (
+                f"to equal the majority vote, the best of {most} needs about {need[0]:.2f} to "
+                f"{need[1]:.2f}"
+            )
         known = f"AUC within problems {inside:.2f}; {needed}"
     gains = {name: each["over"][MAJORITY] for name, each in strategies.items()
              if name not in (MEAN, MAJORITY, COVERAGE)}  # fmt: skip
@@ -440,8 +442,8 @@ def read_scored(
         words = {"generator": "--generator", "reduction": "--reduce", "form": "--form"}
         if given := [word for name, word in words.items() if models.get(name)]:
             raise InputError(
-                f"{given[0]} needs the model itself, and the run's recorded scores are used as "
-                "they are; give it with --verifier"
+                f"{given[0]} needs the verifier itself, as recorded scores are used as they are; "
+                "give its folder with --verifier"
             )
         file, name = scores_path(Path(split_run(spec)[0])), verifier
         if verifier is not None and Path(verifier).is_file():
