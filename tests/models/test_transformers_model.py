@@ -177,11 +177,16 @@ def test_weights_that_are_not_there_are_not_drawn_at_random(
     for part in (trainee(TOKENIZER), TOKENIZER):
         part.save_pretrained(folder)
     weights = load_file(folder / "model.safetensors")
-    del weights["model.norm.weight"]
+    norm = weights.pop("model.norm.weight")
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     arguments = ("-d", "sample", "-n", "1", "--quiet", "-o")
     run = ("verifier", "sample", "-m", f"transformers/{folder}", *arguments, tmp_path / "run")
     said = gradeschool.refused(*run)
     assert "lack model.norm.weight, which AutoModelForCausalLM needs; give a whole model" in said
+    assert "MISSING" not in said, "transformers shows its own table"
     said = gradeschool.refused("verifier", "finetune", "-m", folder, *arguments, tmp_path / "out")
     assert "lack model.norm.weight" in said
+    # The refused model stored nothing, so that its folder serves another.
+    save_file({**weights, "model.norm.weight": norm}, folder / "model.safetensors", {"format": "pt"})
+    assert gradeschool(*run).status == 0
+    assert "contains another run: its seed" in gradeschool.refused(*run, "--seed", 1)

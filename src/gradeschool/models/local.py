@@ -340,8 +340,9 @@ def from_folder(kind: str, folder: Path | str, quiet: bool = False, **options: A
     """Load an object of a transformers class ("AutoConfig") from a folder; nothing is fetched.
 
     Code in the folder is never run, and there is no prompt to allow it. quiet: without the warnings
-    of transformers. Raises InputError for a folder that needs its own code, that is damaged, or
-    that lacks weights of the model, which would be random.
+    of transformers, as always for a model: what they say of missing weights is raised here. Raises
+    InputError for a folder that needs its own code, that is damaged, or that lacks weights of the
+    model, which would be random.
     """
     import transformers
     from safetensors import SafetensorError
@@ -349,10 +350,10 @@ def from_folder(kind: str, folder: Path | str, quiet: bool = False, **options: A
 
     logging.disable_progress_bar()
     verbosity = logging.get_verbosity()
-    if quiet:
+    is_model = kind.startswith("AutoModel")
+    if quiet or is_model:
         logging.set_verbosity_error()
     options |= {"local_files_only": True, "trust_remote_code": False}
-    is_model = kind.startswith("AutoModel")
     if is_model:
         options["output_loading_info"] = True
     try:

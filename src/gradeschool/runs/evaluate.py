@@ -103,7 +103,8 @@ class Session:
         """
         plan, job, model = self.prepared.plan, self.prepared.job, self.prepared.model
         path, rows = self.prepared.folder / run_folder.MANIFEST_FILE, self.store.completions
-        planned, asked = self.requests, (run_folder.read_json(path) or {}).get("problems")
+        planned = self.requests
+        asked = (run_folder.read_json(path) or {}).get("problems") if rows else None
         sizes = [len(plan.problems)] if job.until is None else interim_sizes(len(plan.problems))
         must_check_prefix = plan.protocol.example_prompt().prefix is not None
         for size in sizes:

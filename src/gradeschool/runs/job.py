@@ -26,7 +26,7 @@ from gradeschool.answers.regions import parse_marks
 from gradeschool.completion import Decoding, Prompt
 from gradeschool.datasets.load import TABLES, Dataset, load_dataset, split_columns
 from gradeschool.errors import DataError, InputError, StoreError
-from gradeschool.formats.run_folder import MANIFEST_FILE, read_json
+from gradeschool.formats.run_folder import BATCH_FILES, COMPLETIONS_FILE, MANIFEST_FILE, read_json
 from gradeschool.formats.values import mapping
 from gradeschool.models.base import Model, Request
 from gradeschool.models.choose import CHAT_ONLY, choose_model
@@ -399,7 +399,7 @@ def make_manifest(plan: RunPlan, identity: str, folder: Path) -> dict[str, Any]:
     """Return the fields of run.json; they contain no API key, and no path except the dataset's.
 
     identity: of the model. Raises StoreError if the folder has a run.json of another run, or of one
-    with problems or samples that this plan lacks.
+    with problems or samples that this plan lacks; one that stored nothing is replaced.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     ids = [problem.id for problem in plan.problems]
@@ -418,7 +418,9 @@ def make_manifest(plan: RunPlan, identity: str, folder: Path) -> dict[str, Any]:
         **({} if is_beginning else {"problem_ids": ids}),
     }
     earlier = read_json(folder / MANIFEST_FILE)
-    if earlier is None:
+    stored = folder / COMPLETIONS_FILE
+    is_empty = stored.exists() and not stored.stat().st_size and not any(folder.glob(BATCH_FILES))
+    if earlier is None or is_empty:  # a model that could not be loaded leaves no rows
         return fields
     if earlier.get("schema") != SCHEMA:
         raise StoreError(
@@ -430,10 +432,10 @@ def make_manifest(plan: RunPlan, identity: str, folder: Path) -> dict[str, Any]:
             f"{str(folder)!r} contains another run: its {changed}; give another folder with -o"
         )
     problems, samples = earlier.get("problems"), earlier.get("samples")
-    stored = earlier.get("problem_ids")
-    if not isinstance(stored, list) and isinstance(problems, int):
-        stored = [problem.id for problem in plan.dataset.problems[:problems]]
-    lost = {str(id) for id in stored or ()}.difference(ids)
+    asked = earlier.get("problem_ids")
+    if not isinstance(asked, list) and isinstance(problems, int):
+        asked = [problem.id for problem in plan.dataset.problems[:problems]]
+    lost = {str(id) for id in asked or ()}.difference(ids)
     if lost and problems == len(ids):
         raise StoreError(
             f"{str(folder)!r} contains {count(len(ids), 'other problem')}; give the options that "
