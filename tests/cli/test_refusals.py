@@ -51,7 +51,7 @@ MISTAKES = {
     "report answers.jsonl -o there.html": "'there.html'",
     "export answers.jsonl --to inspect -o rows.parquet": "'rows.parquet'",
     "verifier rank answers.jsonl --baseline absent.jsonl --verifier absent": "'absent.jsonl'",
-    "verifier rank answers.jsonl --verifier absent": "has no verifier scores of 'absent'",
+    "verifier rank answers.jsonl --verifier absent": "there are no scores by 'absent' in answers",
     "verifier rank answers.jsonl --verifier old --generator tiny": "--generator needs",
     "verifier score answers.jsonl --verifier absent": "there is no verifier 'absent'",
     "verifier train --generator absent --samples answers.jsonl -o model": "'absent' contains no",

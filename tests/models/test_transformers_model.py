@@ -187,6 +187,8 @@ def test_weights_that_are_not_there_are_not_drawn_at_random(
     said = gradeschool.refused("verifier", "finetune", "-m", folder, *arguments, tmp_path / "out")
     assert "lack model.norm.weight" in said
     # The refused model stored nothing, so that its folder serves another.
-    save_file({**weights, "model.norm.weight": norm}, folder / "model.safetensors", {"format": "pt"})
+    save_file(
+        {**weights, "model.norm.weight": norm}, folder / "model.safetensors", {"format": "pt"}
+    )
     assert gradeschool(*run).status == 0
     assert "contains another run: its seed" in gradeschool.refused(*run, "--seed", 1)

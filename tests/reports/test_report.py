@@ -16,6 +16,7 @@ from markdown_it import MarkdownIt
 
 from gradeschool import get_scorer, load_dataset
 from gradeschool.datasets.load import sha256_of
+from gradeschool.errors import InputError
 from gradeschool.formats.values import Sample
 from gradeschool.printable import markdown_text, printable
 from gradeschool.problem import Problem
@@ -368,7 +369,6 @@ def test_bad_rows_are_skipped_and_the_last_verifier_counts(tmp_path: Path) -> No
         {**row, "values": [0.1, float("nan")]},
         {**row, "tokens": ["x", 5]},
         {**row, "tokens": [], "values": []},
-        {**row, "score": float("inf")},
         {**row, "tokens": ["x"] * (MOST_TOKENS + 1), "values": [0.5] * (MOST_TOKENS + 1)},
         {"key": "k", "verifier": "a", "score": 0.5},
     ]
@@ -380,3 +380,6 @@ def test_bad_rows_are_skipped_and_the_last_verifier_counts(tmp_path: Path) -> No
     assert (values["k"].verifier, values["k"].score) == ("b", 0.7)
     assert "those by 'b' are shown, not by 'a'" in warnings[0]
     assert token_values(tmp_path / "absent", print) == {}
+    jsonl(tmp_path / "verifier-scores.jsonl", [row, {**row, "score": float("inf")}])
+    with pytest.raises(InputError, match=r"row 2 of .* has the score inf"):
+        token_values(tmp_path, print)

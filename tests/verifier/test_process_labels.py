@@ -34,13 +34,16 @@ def solution(*expressions: str, answer: object) -> str:
     return "\n".join([*map(computed, expressions), f"#### {answer}"])
 
 
-def problem(*expressions: str, answer: object, before: str = "") -> Problem:
+def problem(
+    *expressions: str, answer: object, before: str = "", question: str = "How many?"
+) -> Problem:
     text = before + solution(*expressions, answer=answer)
-    return Problem.from_row("7", "How many?", text, {"structure": "by hand"})
+    return Problem.from_row("7", question, text, {"structure": "by hand"})
 
 
 # 3 boxes of 4, 5 more: 17, shared by 2 is no whole number; two friends get 6 each of 12.
-APPLES = problem("3*4", "12+5", "17-6", answer=11)
+ASKED = "Of 3 boxes of 4 and 5 more, 6 are gone. How many are left?"
+APPLES = problem("3*4", "12+5", "17-6", answer=11, question=ASKED)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,10 @@ APPLES = problem("3*4", "12+5", "17-6", answer=11)
         ("It is 3*4=<<3*4=12>>21.\n#### 21", 0, "<<3*4=12>> is copied as 21"),
         ("Tom is glad.\n\n" + solution("3*4", "12+5", "17-6", answer=11), NO_ERROR, ""),
         ("There are 99.\n" + solution("3*4", answer=12), 0, "99 comes from nowhere"),
+        # A number of the question, and that of the step itself.
+        ("Step 1: 4 boxes.\n" + solution("3*4", "12+5", "17-6", answer=11), NO_ERROR, ""),
+        ("2.\n" + solution("3*4", "12+5", "17-6", answer=11), NO_ERROR, ""),
+        ("It is 3*4=12.\n" + solution("12+5", "17-6", answer=11), None, "cannot be read: a comp"),
         (computed("3*4"), None, "no final answer"),
         ("It is <<3*4=12.\n#### 12", None, "cannot be read: an annotation that does not end"),
         ("It is <<3**4=12>>12.\n#### 12", None, "cannot be read"),
@@ -89,6 +96,14 @@ def test_equal_products_of_other_numbers_are_other_quantities() -> None:
     assert label_steps(solution("7+5", answer=12), twelve).first_wrong == 0
     share = problem("80*3/4", answer=60)
     assert label_steps(solution("80/4", "20*3", answer=60), share).first_wrong == NO_ERROR
+
+
+def test_twice_a_number_is_its_sum_with_itself() -> None:
+    doubled = problem("7*6", "42+42", answer=84)
+    assert label_steps(solution("7*6", "42*2", answer=84), doubled).first_wrong == NO_ERROR
+    assert label_steps(solution("7*6", "2*(7*6)", answer=84), doubled).first_wrong == NO_ERROR
+    assert label_steps(solution("7*6", "21*4", answer=84), doubled).first_wrong == 1
+    assert label_steps(solution("7*12", answer=84), doubled).first_wrong == 0
 
 
 def test_a_wrong_guess_is_the_first_wrong_step() -> None:
@@ -131,7 +146,7 @@ def test_rows_end_with_the_first_wrong_step() -> None:
     labels = label_steps(solution("3*4", "12+6", "18-5", answer=13), APPLES)
     row = {"question": APPLES.question, "steps": labels.steps, "first_wrong": labels.first_wrong}
     assert trl_row(row) == {
-        "prompt": "How many?",
+        "prompt": ASKED,
         "completions": [computed("3*4"), computed("12+6")],
         "labels": [True, False],
     }

@@ -1,6 +1,7 @@
 """Selections among completions, a whole ranking, and the file of scores."""
 
 import itertools
+import json
 import re
 from pathlib import Path
 from random import Random
@@ -214,11 +215,77 @@ def test_a_file_of_scores_is_read_by_verifier(tmp_path: Path) -> None:
     assert rows["d"].logprob is None  # no vote is weighted by it
     with pytest.raises(InputError, match=r"'v@1', 'w@2'; choose one"):
         choose_scores(path, None)
-    with pytest.raises(InputError, match="no verifier scores of 'z'"):
+    with pytest.raises(InputError, match="there are no scores by 'z' in"):
         choose_scores(path, "z")
     append_scores(path, [ScoreRow("a", "v@1:product", 0.75)])
     assert choose_scores(path, "v@1")[1]["a"].score == 0.25
     assert choose_scores(path, "v@1:product")[1]["a"].score == 0.75
+    append_scores(path, [ScoreRow("c", "v@1", 1.0, values=[1.0], tokens=["x"])])  # without a model
+    assert choose_scores(path, "v@1")[1]["c"][2:5] == (1.0, -0.5, "g@2")
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"score": "high"}, "row 1 of .* has the score 'high'; give a finite number"),
+        ({"score": float("nan")}, "has the score nan"),
+        ({"score": True}, "has the score True"),
+        ({"score": 10**400}, "has the score 1000"),
+        ({"score": 0.5, "logprob": 1000.0}, "has the logprob 1000.0; give a number up to 0"),
+    ],
+)
+def test_a_score_that_is_no_number_is_refused(
+    row: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / SCORES_FILE
+    path.write_text(json.dumps({"key": "a", "verifier": "v", **row}) + "\n")
+    with pytest.raises(InputError, match=said):
+        list(read_scores(path))
+
+
+def test_a_column_of_the_file_has_the_scores(tmp_path: Path, gradeschool: Command) -> None:
+    """Equal texts keep their own scores; numbers in words are numbers; the rest have none."""
+    file = tmp_path / "answers.jsonl"
+    answers = [("5", "0.1"), ("6", 0.9), ("5", 0.8), ("6", "-"), ("6", 0.2)]
+    rows: list[dict[str, Any]] = [
+            {"id": f"p{n}", "question": f"What is {n}?", "gold": "5", "sample": sample,
+             "response": f"#### {answer}", "reward": reward}
+            for n in range(6) for sample, (answer, reward) in enumerate(answers)]  # fmt: skip
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ended = gradeschool.done("verifier", "rank", file, "--score", "reward", "--json")
+    found = json.loads(ended.out)
+    assert (found["verifier"], found["completions"], found["unscored"]) == ("reward", 24, 6)
+    assert found["auc"]["verifier"]["within"] == 0.25  # 0.1 and 0.8 against 0.9 and 0.2
+    assert found["strategies"]["best"]["accuracy"] == 0.0
+    assert "6 of 30 completions have no score and are left out, also of the majority" in ended.err
+    scaled = tmp_path / "scaled.jsonl"
+    scaled.write_text("".join(
+        json.dumps({**row, "reward": 40.0 * row["sample"] - 60}) + "\n" for row in rows
+    ))  # fmt: skip
+    ended = gradeschool.done("verifier", "rank", scaled, "--score", "reward")
+    assert "the scores are from -60 to 100, not probabilities" in ended.err
+    said = gradeschool.refused("verifier", "rank", file, "--score", "question")
+    assert "'question' has a score for no completion" in said
+    said = gradeschool.refused("verifier", "rank", file, "--score", "reward", "--verifier", "tiny")
+    assert "--score and --verifier are both given" in said
+    said = gradeschool.refused("verifier", "rank", file, "--score", "absent")
+    assert "--columns names 'absent'" in said
+
+
+def test_a_baseline_called_majority_is_not_the_vote(tmp_path: Path, gradeschool: Command) -> None:
+    rows = [{"id": f"p{n}", "question": f"What is {n}?", "gold": "5", "sample": sample,
+             "response": f"#### {answer}", "reward": float(answer == 5)}
+            for n in range(8) for sample, answer in enumerate((6, 5, 6))]  # fmt: skip
+    for name, kept in (("answers", rows), ("majority", rows[1::3])):
+        text = "".join(json.dumps(row) + "\n" for row in kept)
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    ended = gradeschool.done("verifier", "rank", tmp_path / "answers.jsonl", "--score", "reward",
+                             "--baseline", tmp_path / "majority.jsonl", "--json")  # fmt: skip
+    over = json.loads(ended.out)["strategies"]["best"]["over"]
+    baseline = f"majority ({tmp_path / 'majority.jsonl'})"
+    assert {name: each["difference"] for name, each in over.items()} == {
+        "majority": 1.0, baseline: 0.0,
+    }  # fmt: skip
 
 
 def ranking() -> dict[str, Any]:

@@ -28,7 +28,7 @@ from tests.support.command import Command
 SMALL = replace(
     LAPTOP, families=("comparison",), steps=(1, 1), problems=100, labelled=40, tested=8, k=2,
     temperature=0.7, n=8, base="new:0.05M", curve=(), seeds=(0,),
-    generator={"epochs": 10, "vocabulary": 300, "lr": 1e-2, "batch": 8, **SOLUTIONS},
+    generator={"epochs": 30, "vocabulary": 300, "lr": 1e-2, "batch": 8, **SOLUTIONS},
 )  # fmt: skip
 
 

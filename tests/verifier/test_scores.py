@@ -15,6 +15,7 @@ from aiohttp import web
 from gradeschool import load_dataset
 from gradeschool.errors import InputError
 from gradeschool.models.llama_cpp import TINY_FILE, TINY_FOLDER, TINY_VERIFIER
+from gradeschool.scoring.at_k import CandidateRun
 from gradeschool.verifier.data import QuestionSolution, encode_pairs
 from gradeschool.verifier.scores import (
     JUDGEMENT,
@@ -22,6 +23,7 @@ from gradeschool.verifier.scores import (
     RewardServer,
     TokenModel,
     load_rater,
+    other_prompt,
     score_pairs,
 )
 from tests.support.command import Command
@@ -161,6 +163,49 @@ def test_a_language_model_scores_by_log_probability(tmp_path: Path, gradeschool:
     assert ended.json()["verifier"].startswith("log-probability tiny-generator@")
 
 
+def test_what_cannot_be_scored_is_said(tmp_path: Path, gradeschool: Command) -> None:
+    rows = [{"question": f"What is {n}?", "gold": "7", "sample": n, "response": f"{'7 ' * size}"}
+            for n, size in enumerate((1, 2, 1500))]  # fmt: skip
+    file, other = jsonl(tmp_path / "a.jsonl", rows), tmp_path / "notes.txt"
+    words = ("verifier", "score", file, "--verifier", "tiny")
+    ended = gradeschool.done(*words)
+    assert "1 of 3 completions of a are longer than the model reads, and get no score" in ended.err
+    assert ended.out.startswith("2 completions of a are scored in")
+    other.write_text("Do not lose me.\n")
+    assert "holds something else than scores" in gradeschool.refused(*words, "-o", other)
+    assert other.read_text() == "Do not lose me.\n"
+    said = gradeschool.refused(*words, "-o", tmp_path / "absent" / "scores.jsonl")
+    assert "there is no folder" in said and "for -o; make it first" in said
+    bare = jsonl(tmp_path / "bare.jsonl", [{**row, "id": "a", "question": ""} for row in rows])
+    said = gradeschool.refused("verifier", "score", bare, "--verifier", "tiny")
+    assert "have no question, which a verifier reads; name its column" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--verifier", "tiny", "--critiques", 3), "--critiques 3 needs --critic"),
+        (("--verifier", "tiny", "--form", "token"), "which 'tiny' is not; leave it out"),
+        (("--generator", "tiny", "--form", "token"), "--verifier is not given"),
+        (("--critic", "tiny", "--reduce", "min"), "changes nothing: a critic gives one score"),
+    ],
+)
+def test_an_option_that_changes_nothing_is_refused(
+    options: tuple[str, ...], said: str, tmp_path: Path, gradeschool: Command
+) -> None:
+    file = jsonl(tmp_path / "a.jsonl", [{"question": "7?", "gold": "7", "response": "7"}])
+    assert said in gradeschool.refused("verifier", "score", file, *options)
+
+
+def test_other_prompts_than_the_sampled_are_warned_of() -> None:
+    def caution(protocol: str, spec: str | None = None) -> str:
+        run = CandidateRun("a", Path(), {"protocol": {"name": protocol}}, "", [], 0)
+        return other_prompt(run, load_rater(spec, "tiny"))
+
+    assert "was sampled from chats (processbench/gsm8k)" in caution("processbench/gsm8k", "tiny")
+    assert caution("openai/2021") == caution("mine.py:PROTOCOL") == caution("unknown") == ""
+
+
 PATHS: set[str] = set()  # that the server has
 ASKED: list[dict[str, Any]] = []  # what it was asked, with the key
 
@@ -270,7 +315,8 @@ def test_rank_takes_an_address_and_a_critic(url: str, tmp_path: Path, gradeschoo
     assert ended.json()["verifier"].startswith("reward at 127.0.0.1:")
     critic = gradeschool.done("verifier", "rank", file, "-d", "sample", "--critic", f"{url}/reward",
                          "--json")  # fmt: skip
-    assert "critic" in critic.json()["verifier"]
+    name = critic.json()["verifier"]  # another server's critic has other scores
+    assert name.startswith("critic ") and url.removesuffix("/v1") in name
     both = ("--critic", url, "--verifier", "tiny")  # before a dataset is looked for
     assert "are both given; give one" in gradeschool.refused("verifier", "rank", file, *both)
     written = (tmp_path / "samples.verifier-scores.jsonl").read_text().splitlines()

@@ -9,7 +9,7 @@ import pytest
 
 from gradeschool.completion import Completion, Finish
 from gradeschool.datasets.load import NO_ERROR, LabelledSteps
-from gradeschool.errors import DataError, InputError
+from gradeschool.errors import InputError
 from gradeschool.formats.run_folder import to_line
 from gradeschool.verifier.data import SolutionTokens
 from gradeschool.verifier.step_bench import (
@@ -193,9 +193,17 @@ def test_other_parts_and_prmbench_are_read_from_files(tmp_path: Path) -> None:
         {"score": (2 / 3 + 8 / 9) / 2, "f1": 2 / 3, "negative_f1": 8 / 9}
     )
     assert bench(ROWS, predict("", ROWS, [[0.5] * 3] * 6, 0.1), resamples=2)["prm_score"] is None
-    with pytest.raises(DataError, match="not a row of ProcessBench"):
-        load_solutions(str(jsonl(tmp_path / "x.jsonl", [{"text": "a"}])), None)
-    with pytest.raises(InputError, match="there are no labelled solutions in 'mathbench'"):
+    others: dict[str, list[Any]] = {
+        "row 1 of .* is none of ProcessBench or PRMBench": [{"text": "a"}],
+        "row 2 of .* has the id 'math-1' of another row": [rows[1], {**rows[2], "id": "math-1"}],
+        r"its error_steps are \['2', 'x'\], not": [{**own, "error_steps": ["2", "x"]}],
+    }
+    for said, listed in others.items():
+        with pytest.raises(InputError, match=said):
+            load_solutions(str(jsonl(tmp_path / "x.jsonl", listed)), None)
+    words = load_solutions(str(jsonl(tmp_path / "x.jsonl", [{**own, "error_steps": ["2"]}])), None)
+    assert words[0].errors == frozenset({1})
+    with pytest.raises(InputError, match="there is no file 'mathbench'"):
         load_solutions("mathbench", None)
 
 

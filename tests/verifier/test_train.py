@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ torch = pytest.importorskip("torch", reason="needs torch, which make test-all in
 pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
 
+from gradeschool.verifier import train  # noqa: E402
 from gradeschool.verifier.networks import Verifier  # noqa: E402
 from tests.support.command import Command  # noqa: E402
 from tests.support.files import jsonl, stored_rows  # noqa: E402
@@ -75,16 +77,48 @@ def test_a_killed_training_goes_on_from_its_checkpoint(folder: Path, tmp_path: P
     command = [sys.executable, "-m", "gradeschool", *map(str, words)]
     command.remove("--quiet")
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        while process.poll() is None and not list((tmp_path / "v").glob("training/checkpoint-10")):
+        while process.poll() is None and not (tmp_path / "v/training/checkpoint-10").exists():
             pass
         process.kill()
         assert b"a probe of" in process.communicate()[1]
+    (tmp_path / "v" / "training" / "checkpoint-99").mkdir()  # the kill was while it was written
+    (tmp_path / "v" / "training" / "checkpoint-99" / "trainer_state.json").touch()
     assert not (tmp_path / "v" / "verifier.json").exists()
     assert b"a probe of" not in subprocess.run(command, check=True, capture_output=True).stderr
     fields = json.loads((tmp_path / "v" / "training.json").read_text())
     assert (fields["status"], fields["updates"]) == ("finished", 60)
     assert not (tmp_path / "v" / "training").exists()
     assert losses(tmp_path / "v")[-1]["update"] == 60
+
+
+def test_a_training_that_is_stopped_before_its_first_update_goes_on(
+    folder: Path, tmp_path: Path, gradeschool: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    words = train_words(folder, tmp_path / "v", "--init-row", "probe")
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "_begin", stop)
+        assert gradeschool(*words).status == 130
+    gradeschool.done(*words)
+    assert json.loads((tmp_path / "v" / "training.json").read_text())["status"] == "finished"
+
+
+def test_an_epoch_reads_everything(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
+    words = ("verifier", "finetune", "-m", folder / "generator", "-d", folder / "sums.jsonl", "-o",
+             tmp_path / "model", "--epochs", 2, *SMALL[:-2], 16, "--quiet", "--json")  # fmt: skip
+    assert gradeschool.done(*words).json()["updates"] == 4  # 24 problems: 16 and 8, twice
+
+
+def test_final_losses_are_also_those_before_a_checkpoint() -> None:
+    trainer: Any = object.__new__(train.OwnTrainer)
+    trainer.args = SimpleNamespace(logging_steps=2, world_size=1, device="cpu")
+    logged = [{"loss": 0.1, "verification": 0.1}, {"eval_auc": 0.5}, {"loss": 0.3,
+              "verification": 0.3}]  # fmt: skip
+    trainer.take_losses(logged)
+    assert trainer.mean_losses() == {"verification": pytest.approx(0.3)}
+    assert trainer.mean_losses(4) == {"verification": pytest.approx(0.2)}
 
 
 def test_a_model_answers_without_steps(folder: Path, tmp_path: Path, gradeschool: Command) -> None:
@@ -176,6 +210,22 @@ def test_bad_trainings_are_refused(folder: Path, tmp_path: Path, gradeschool: Co
         (("--dev", folder / "samples.jsonl"), "12 problems of --dev"),
     ):
         assert message in refused(*train_words(folder, tmp_path / "v", *options))
+    answers = jsonl(tmp_path / "answers.jsonl", [{"question": "1+1?", "answer": "2"}])
+    finetune = ("verifier", "finetune", "-m", folder / "generator", "-o", tmp_path / "g", "-d")
+    said = refused(*finetune, answers)
+    assert "of 1 of 1 problems are answers alone" in said and "--loss-on answer, or" in said
+    said = refused(*finetune, answers, "--loss-on", "answer", "--vocabulary", 300)
+    assert "--vocabulary is for a new model" in said
+    samples = [{"question": "1+1?", "gold": "2", "sample": n, "response": f"#### {n}"}
+               for n in range(4)]  # fmt: skip
+    said = refused("verifier", "train", "--generator", folder / "generator", "--samples",
+                   jsonl(tmp_path / "own.jsonl", samples), "-o", tmp_path / "v",
+                   "--quiet")  # fmt: skip
+    assert "answers alone" in said and "--language right, or" in said
+    gradeschool.done("verifier", "finetune", "-m", folder / "generator", "-d",
+                     folder / "sums.jsonl", "-o", tmp_path / "chat", "--chat", *SMALL)  # fmt: skip
+    words = train_words(folder, tmp_path / "v", "--init", tmp_path / "chat")
+    assert "was trained with --chat; give --chat here too" in refused(*words)
     lines = (folder / "samples.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "right.jsonl").write_text("".join(lines[0::2]))
     words = train_words(folder, tmp_path / "v")

@@ -40,14 +40,14 @@ form_option = option(
 )  # fmt: skip
 score_options = cli.with_options(
     option("--verifier", str, "Verifier, published reward model, or address of one behind vLLM. "
-           "For rank also a file of scores, or the first characters of a name in the run's file.",
+           "For rank also a FILE of scores, FILE#NAME, or how a name in the run's file begins.",
            metavar=f"{MODEL_FORMS}|URL"),
     option("--generator", str, "Add the log-probabilities under this model; without a verifier, "
            "they are the scores.", metavar=MODEL_FORMS),
     option("--critic", str, "Ask this model in place of a verifier whether a solution is right; "
            "the score is the share of yes.", metavar="PROVIDER/NAME"),
     option("--critiques", click.IntRange(min=0), "Answers of the critic for each solution; 0 takes "
-           "the probability of yes.", default=1),
+           "the probability of yes.", show_default="1"),
     option("--reduce reduction", ("last", "tokens", "min", "product", "mean"),
            "Score of a solution: the last value, the mean over tokens, or of the ends of its lines "
            "the smallest, product or mean. By default last, with --level pooled tokens."),
@@ -130,7 +130,7 @@ def verifier_command() -> None:
 @option("--loss-on", ("solution", "both", "answer"), "Compute the loss on the solution, or as the "
         "paper on the question too; or on the final answer alone, without steps.",
         default="both")  # fmt: skip
-@option("--vocabulary", COUNT, "Vocabulary size of a new model.", default=1024)
+@option("--vocabulary", COUNT, "Vocabulary size of a new model.", show_default="1024")
 @training_options("2, new:SIZE 20; adam, new:SIZE muon; 1e-5, new:SIZE 5e-3; 0, new:SIZE 50; "
                   "32, new:SIZE 16", items="Problems")  # fmt: skip
 def finetune_command(**options: Any) -> None:
@@ -145,7 +145,12 @@ def finetune_command(**options: Any) -> None:
     needs_training_packages()
     from gradeschool.verifier.train import Finetuning, finetune
 
-    usual = NEW_MODEL if options["model"].startswith("new:") else {"epochs": 2.0}
+    is_new = options["model"].startswith("new:")
+    if options["vocabulary"] is not None and not is_new:
+        raise InputError(
+            "--vocabulary is for a new model, and --model has a tokenizer; leave it out"
+        )
+    usual = NEW_MODEL if is_new else {"epochs": 2.0}
     given = {name: value for name, value in options.items() if value is not None}
     _train(finetune, Finetuning, {**options, **usual, **given})
 
@@ -231,6 +236,12 @@ def train_command(**options: Any) -> None:
     _train(train_verifier, VerifierTraining, options, reading=cli.read_options())
 
 
+def _check_folder(output: Path | None) -> None:
+    """Raise InputError if the folder of a file to write is missing, before a model is loaded."""
+    if output is not None and not output.parent.is_dir():
+        raise InputError(f"there is no folder {str(output.parent)!r} for -o; make it first")
+
+
 @verifier_command.command("score")
 @click.argument("files", nargs=-1, required=True, metavar="RUN...")
 @score_options
@@ -246,17 +257,23 @@ def score_command(files: tuple[str, ...], output: Path | None, tokens: bool, **r
 
     Example: gradeschool verifier score --verifier judge runs/mine
     """
-    from gradeschool.verifier.scores import add_scores, load_rater
+    from gradeschool.verifier.scores import add_scores, load_rater, other_prompt
 
     options = cli.read_options()
     check_sources(files, options)
+    _check_folder(output)
     loaded = load_rater(**raters)
     for run in [
         run for spec in dict.fromkeys(files) for run in read_candidates(spec, options, cli.warn)
     ]:
+        if caution := other_prompt(run, loaded):
+            cli.warn(caution)
         with ProgressDisplay() as display:
-            path = add_scores(run, loaded, path=output, tokens=tokens, tell=display.scored)
-        say(f"{run.total} completions of {run.run} are scored in {path}")
+            path, longer = add_scores(run, loaded, path=output, tokens=tokens, tell=display.scored)
+        if longer:
+            cli.warn(f"{longer} of {run.total} completions of {run.run} are longer than the model "
+                     "reads, and get no score")  # fmt: skip
+        say(f"{run.total - longer} completions of {run.run} are scored in {path}")
 
 
 @verifier_command.command("export")
@@ -290,6 +307,8 @@ def export_command(folder: Path, output: Path) -> None:
 @verifier_command.command("rank")
 @click.argument("run", metavar="RUN")
 @score_options
+@option("--score column", str, "Column of RUN with the scores, in place of a verifier.",
+        metavar="COLUMN")  # fmt: skip
 @option("--baseline baselines", str, "Compare with another run on the same problems, such as a "
         "greedy one.", multiple=True, metavar="RUN")  # fmt: skip
 @option("--voters", COUNT, "Number of voters: the verifier's top N completions.", default=5)
@@ -304,13 +323,15 @@ def rank_command(
     """Select one of many completions, by a verifier or a vote.
 
     RUN is a run folder or a sample file (FILE#NAME: one run of several) with a verifier's scores.
-    Prints what to select by, the accuracy of each selection strategy, also over the number of
-    completions, and the AUC of the scores; intervals are clustered by problem.
+    A model given with --verifier, --generator or --critic scores first what has no score by it, and
+    stores the scores beside the completions, as `verifier score` does. Prints what to select by,
+    the accuracy of each selection strategy, also over the number of completions, and the AUC of the
+    scores; intervals are clustered by problem.
 
     Example: gradeschool verifier rank runs/mine --verifier judge
     """
     from gradeschool.reports.verifiers import print_ranking
-    from gradeschool.verifier.rank import rank, read_baseline, read_scored
+    from gradeschool.verifier.rank import STRATEGIES, rank, read_baseline, read_scored
 
     options = cli.read_options()
     check_sources([run, *baselines], options)
@@ -319,7 +340,7 @@ def rank_command(
     outcomes: dict[str, dict[str, tuple[int, int]]] = {}
     for spec in dict.fromkeys(baselines):
         name, result = read_baseline(candidates, spec, options, cli.warn)
-        outcomes[name if name not in outcomes else f"{name} ({spec})"] = result
+        outcomes[f"{name} ({spec})" if name in {*outcomes, *STRATEGIES} else name] = result
     ranking = rank(found.problems, has_logprob=found.has_logprob, baselines=outcomes,
                    voters=voters, seed=seed)  # fmt: skip
     if as_json:
@@ -361,6 +382,7 @@ def bench_command(
     from gradeschool.verifier import step_bench
 
     check_output(output)
+    _check_folder(output)
     rows = step_bench.load_solutions(benchmark, limit)
     with ProgressDisplay() as display:
         predictions = step_bench.predict_by_all(rows, threshold, display.scored, **sources)

@@ -27,6 +27,7 @@ from gradeschool.formats.values import (
     Sample,
     error_text,
     finish_reasons,
+    finite_number,
     first_given,
     parse_flag,
     parse_id,
@@ -213,6 +214,17 @@ class Columns:
             for place, text in enumerate(texts)
         ]  # fmt: skip
 
+    def with_scores(self, samples: list[Sample], fields: Mapping[str, Any]) -> list[Sample]:
+        """Return the samples of a row with the numbers in its column of scores, if it is named."""
+        if (column := self.roles.get("score")) is None:
+            return samples
+        value = column.value(fields)
+        values = value if isinstance(value, list) else [value]
+        if len(values) != len(samples):
+            values = [None] * len(samples)
+        return [sample._replace(score=finite_number(each))
+                for sample, each in zip(samples, values, strict=True)]  # fmt: skip
+
 
 def parse_columns(
     text: str, roles: Sequence[str] = tuple(ROLES), where: str = "--columns"
@@ -245,10 +257,13 @@ def choose_columns(
     Raises InputError if it is not certain which column has the texts.
     """
     table, found, is_weak = _Table(rows, file), dict[str, Column](), False
+    roles: dict[str, Column] = {}
     for role, name in named.items():
         if name != "-":
             found[role] = table.find(name)
             table.taken.add(found[role].path)
+    if "score" in found:
+        roles["score"] = found["score"]
     if "flag" in found:
         values = [each for each in table.cells[found["flag"]] if not isinstance(each, list)]
         if values and not any(parse_flag(value) is not None for value in values):
@@ -262,7 +277,6 @@ def choose_columns(
         found["response"], is_weak = table.choose_text()
         table.taken.add(found["response"].path)
         table.refuse_steps(found["response"])
-    roles = {}
     for role in ROLES:
         column = found.get(role)
         if column is None and role not in named:

@@ -116,6 +116,7 @@ class SampleFile:
             samples = [run_folder.stored_sample(number, fields, self.default_run)]
         elif self.columns is not None:
             samples = self.columns.read(number, fields, self.default_run)
+            samples = self.columns.with_scores(samples, fields)
         else:
             for plain in self._plain(fields):
                 samples += PLAIN_ROWS.read(number, plain, self.default_run)

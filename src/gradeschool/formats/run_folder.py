@@ -14,7 +14,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import isfinite
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from gradeschool import atomic
 from gradeschool.completion import Completion, Finish, Usage, finish_of
 from gradeschool.errors import InputError, StoreError
 from gradeschool.formats.tables import Row, parse_line
-from gradeschool.formats.values import ProblemReference, Sample, mapping
+from gradeschool.formats.values import ProblemReference, Sample, finite_number, mapping, shown
 from gradeschool.masking import masked
 from gradeschool.printable import count
 
@@ -37,6 +36,7 @@ SYNC_SECONDS = 1.0
 INTACT = "; what was stored before is intact, the same command continues from there"
 CHANGED = "was changed after it was stored"
 NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9._@=+-]+")
+ROUNDED = 1e-3  # up to this a mean log-probability is 0 by rounding
 SERVER_CUTS = 0.9  # share of the limit on tokens; a shorter text was not cut by it
 # The identity of a model on a server has an address; a local model is always the requested one.
 HAS_ADDRESS = re.compile(r" at https?://")
@@ -416,24 +416,28 @@ def scores_path(source: Path) -> Path:
 def read_scores(path: Path) -> Iterator[ScoreRow]:
     """Yield the rows of a file of scores, without incomplete ones; no rows if there is no file.
 
-    A log-probability that is no finite number is None.
+    Raises InputError for a score that is no finite number, and for a log-probability above 0.
     """
     if not path.exists():
         return
     try:
         with path.open("rb") as file:
-            for fields, _ in map(parse_line, file):
-                row = ScoreRow(*map(fields.get, ScoreRow._fields))  # type: ignore[arg-type]
-                names = isinstance(row.key, str) and isinstance(row.verifier, str)
-                if names and is_finite(row.score):
-                    yield row if is_finite(row.logprob) else row._replace(logprob=None)
+            for number, (fields, _) in enumerate(map(parse_line, file), start=1):
+                row = ScoreRow._make(map(fields.get, ScoreRow._fields))
+                names = fields.get("key"), fields.get("verifier")
+                if not all(isinstance(name, str) for name in names):
+                    continue
+                score, logprob = finite_number(row.score), finite_number(row.logprob)
+                if score is None or (logprob or 0.0) > ROUNDED:
+                    name, value = ("score", row.score) if score is None else ("logprob", logprob)
+                    raise InputError(
+                        f"row {number} of {str(path)!r} has the {name} {shown(value)}; give a "
+                        f"{'finite number' if score is None else 'number up to 0'}, or remove the "
+                        "row"
+                    )
+                yield row._replace(score=score, logprob=logprob)
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
-
-
-def is_finite(value: object) -> bool:
-    """Return whether a JSON value is a finite number."""
-    return isinstance(value, int | float) and isfinite(value)
 
 
 def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
@@ -444,7 +448,7 @@ def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
 
 
 def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, ScoreRow]]:
-    """Return the name of a verifier and its rows by key, the last of each.
+    """Return the name of a verifier and its rows by key, the last of each with a log-probability.
 
     verifier: its name or the beginning of it; None if the file has only one. Raises InputError
     unless it is a name in the file, or exactly one name begins with it.
@@ -452,7 +456,11 @@ def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, Scor
     by_verifier: dict[str, dict[str, ScoreRow]] = {}
     for row in read_scores(path):
         if row.verifier.startswith(verifier or ""):
-            by_verifier.setdefault(row.verifier, {})[row.key] = row
+            rows = by_verifier.setdefault(row.verifier, {})
+            if row.logprob is None and row.key in rows:  # scored again, without a generator
+                earlier = rows[row.key]
+                row = row._replace(logprob=earlier.logprob, generator=earlier.generator)
+            rows[row.key] = row
     if verifier in by_verifier:  # also the beginning of "NAME:product"
         return verifier, by_verifier[verifier]
     if len(by_verifier) == 1:
@@ -460,8 +468,9 @@ def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, Scor
     if by_verifier:
         names = ", ".join(map(repr, by_verifier))
         raise InputError(f"{str(path)!r} contains scores of {names}; choose one with --verifier")
-    whose = f" of {verifier!r}" if verifier else ""
+    whose = f" by {verifier!r}" if verifier else ""
+    where = str(path) if path.exists() else f"{path}, which does not exist"
     raise InputError(
-        f"{str(path.parent)!r} has no verifier scores{whose}; use --verifier FOLDER, or score "
-        "first: gradeschool verifier score"
+        f"there are no scores{whose} in {where}; name their column with --score, give a model with "
+        "--verifier, or score first: gradeschool verifier score"
     )

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -108,8 +109,8 @@ class Sample(NamedTuple):
     that names none. reference: how the row names its problem. sample: its number among the
     samples of its problem, UNNUMBERED if the file does not say. error: the provider's failure,
     which is an outcome, not a wrong answer. fault: why the row cannot be used. flag: the file's own
-    verdict. stored: the completion of a row of a run folder. problem: set by matching, None for a
-    row that cannot be used.
+    verdict. stored: the completion of a row of a run folder. score: a reward, if the user named its
+    column. problem: set by matching, None for a row that cannot be used.
     """
 
     row: int
@@ -123,6 +124,7 @@ class Sample(NamedTuple):
     model: str = ""
     flag: bool | None = None
     stored: Completion | None = None
+    score: float | None = None
     problem: Problem | None = None
 
     @property
@@ -338,6 +340,15 @@ def whole_number(value: object) -> int | None:
     if isinstance(value, str) and (match := WHOLE.match(value)) is not None:
         return int(match[1])
     return None
+
+
+def finite_number(value: object) -> float | None:
+    """Return a finite number, also one in words ("0.93"), else None; a truth value is none."""
+    try:
+        number = float(value) if isinstance(value, int | float | str) else nan
+    except (ValueError, OverflowError):
+        return None
+    return number if isfinite(number) and not isinstance(value, bool) else None
 
 
 def error_text(value: object, has_text: bool) -> str:

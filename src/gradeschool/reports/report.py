@@ -12,7 +12,7 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from math import log
+from math import isfinite, log
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -186,7 +186,7 @@ def token_values(source: Path, warn: Warn) -> dict[str, TokenValues]:
         if (
             isinstance(tokens, list) and isinstance(values, list)
             and 0 < len(tokens) == len(values) <= MOST_TOKENS
-            and all(map(run_folder.is_finite, values))
+            and all(type(value) in (int, float) and isfinite(value) for value in values)
             and all(isinstance(token, str) for token in tokens)
         ):  # fmt: skip
             rows = found[verifier] = found.pop(verifier, {})

@@ -79,7 +79,8 @@ def print_ranking(
         console.print(table)
     console.print(
         "Intervals: 95 %, by problem. For fewer completions, the best by a score is exact over all "
-        f"subsets; votes are averaged over {rank.DRAWS} random subsets.\n"
+        f"subsets; votes are averaged over {rank.DRAWS} random subsets, or over all if they are "
+        "few.\n"
         "A scorer of the generator's size reads every completion once more: at equal tokens, "
         "compare N completions with a vote of 2 N.\n"
         "Choose strategy and voters on a run on other problems, not on the one that is reported.",
@@ -99,8 +100,10 @@ def print_bench(
             name,
             "" if result["f1"] is None else percent(result["f1"]),
             "" if result["ci95"] is None else bounds(result["ci95"]),
-            percent(result["error_accuracy"]),
-            percent(result["correct_accuracy"]),
+            *(
+                "" if share is None else percent(share)
+                for share in (result["error_accuracy"], result["correct_accuracy"])
+            ),
             decimals(result["auc"]),
             str(result["unanswered"]),
         )

@@ -186,7 +186,8 @@ def votes_on(files: Sequence[str], names: Sequence[str], options: ReadOptions) -
 class Candidate(NamedTuple):
     """One completion: its key, its number among the problem's completions, and its verdict.
 
-    finished: it ended before the token limit; True if a file does not say.
+    finished: it ended before the token limit; True if a file does not say. score: of the file's own
+    column, if it is named.
     """
 
     key: str
@@ -195,6 +196,7 @@ class Candidate(NamedTuple):
     finished: bool
     answer: str | None
     right: bool
+    score: float | None = None
 
 
 class ProblemCandidates(NamedTuple):
@@ -253,12 +255,15 @@ def _label(chosen: Sequence[Run], scorer: str | None) -> list[CandidateRun]:
             if verdict.outcome is not Outcome.ERROR:
                 problems.setdefault(problem.id, ProblemCandidates(problem, [])).candidates.append(
                     Candidate(
-                        sample_key(sample, problem),
+                        sample_key(sample, problem)
+                        if sample.score is None
+                        else f"row-{sample.row}-{sample.sample}",  # equal texts may differ in it
                         sample.sample,
                         sample.text,
                         finished=sample.finish != Finish.LENGTH,
                         answer=verdict.answer.value if verdict.answer else None,
                         right=verdict.correct,
+                        score=sample.score,
                     )
                 )
         if not problems:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from gradeschool.datasets.load import NO_ERROR
 from gradeschool.errors import InputError
-from gradeschool.problem import Problem
+from gradeschool.problem import MARKER, Problem
 from gradeschool.scoring.at_k import CandidateRun
 from gradeschool.verifier.process_labels import ReferenceSteps, label_steps
 
@@ -141,6 +141,17 @@ class TrainingRow(NamedTuple):
 Item = tuple[TrainingRow, ...]
 
 
+def refuse_bare(problems: Sequence[Problem], advice: str) -> None:
+    """Raise InputError if reference solutions are only final answers: a model learns to guess."""
+    bare = [each for each in problems if not each.solution.partition(MARKER)[0].strip()]
+    if bare:
+        raise InputError(
+            f"the solutions of {len(bare)} of {len(problems)} problems are answers alone, such as "
+            f"that of {bare[0].id!r}: a model would learn to answer without steps; give {advice}, "
+            "or a dataset with solutions"
+        )
+
+
 def language_items(
     tokenizer: Any, problems: Sequence[Problem], context: int | None, whole: bool
 ) -> tuple[list[Item], list[str]]:
@@ -186,6 +197,8 @@ def verifier_items(
     Raises InputError if all labels are the same, if nothing remains, or for process labels of
     problems that are not fresh.
     """
+    if language == "reference":
+        refuse_bare([problem for problem, _ in sampled.answered], "--language right")
     # By problem: distinct solutions with their numbers; the reference comes first.
     counted = [Counter((each.text, each.finished, each.right) for each in answered.candidates)
                for answered in sampled.answered]  # fmt: skip

@@ -7,12 +7,14 @@ formula. Two computations are the same quantity if their formulas agree.
 
 A step is right if its arithmetic is correct, its results are copied correctly, and its quantity is
 computed in the reference solution or leads to such a quantity ("another way"). It is wrong if
-arithmetic or copy are wrong, if its quantity is neither, or if it states a number that no right
-step has. So a solution with the right number has a wrong step if its formula differs from the
-reference's. Undecided: solutions without "#### N", and those with an unreadable annotation.
+arithmetic or copy are wrong, or if its quantity is neither. A step without a computation is wrong
+if it states a number that neither the question nor a right step has. So a solution with the right
+number has a wrong step if its formula differs from the reference's. Undecided: solutions without
+"#### N", and those with a computation that cannot be read, or is not annotated.
 
-Limits: only the numbers of a step are read, not its words; if two numbers of a problem are equal,
-either may be meant; another way that ends in an error counts as wrong from its start.
+Limits: of a step only the annotations are read if it has any, else the numbers, never the words; if
+two numbers of a problem are equal, either may be meant; another way that ends in an error counts as
+wrong from its start.
 """
 
 import hashlib
@@ -38,6 +40,8 @@ ANNOTATION = re.compile(r"<<([^<>]{0,200})=([^<>=]{0,40})>>")
 NUMBER = re.compile(calculator.NUMBER)
 SHOWN_NUMBER = re.compile(rf"\$?({calculator.NUMBER})")
 PRIME = 2**61 - 1  # formulas are compared modulo this prime, at pseudo-random values
+FACTORS = {Fraction(number) for number in range(2, 13)}  # 44*2 is 44+44, with no 2 in the problem
+LEADING = re.compile(r"\A(?:step\s*)?\d+\s*[.:)](?:\s|\Z)", re.IGNORECASE)  # the number of a step
 MOST_READINGS = 64  # maximum for an expression whose numbers may each have several meanings
 UNLIKE = "a quantity that the problem does not have"
 SAME_NUMBER = "the right number by a wrong way"
@@ -80,10 +84,17 @@ def _read_number(results: _Results, value: Fraction) -> list[_Reading]:
     return [_Reading(_given(value), Steps()), *results.get(value, ())]
 
 
-def _read(results: _Results, expression: str) -> list[_Reading]:
-    """Return the readings of an expression; raises ValueError if it has none."""
+def _read(results: _Results, expression: str, factors: Iterable[Fraction] = ()) -> list[_Reading]:
+    """Return the readings of an expression; raises ValueError if it has none.
+
+    factors: numbers that may also mean themselves.
+    """
     tokens = calculator.tokenize(expression)
-    choices = [_read_number(results, _value(each.text)) for each in tokens if each.kind == "num"]
+    values = [_value(each.text) for each in tokens if each.kind == "num"]
+    choices = [
+        _read_number(results, value) + [_Reading(int(value), Steps())] * (value in factors)
+        for value in values
+    ]
     numbers: Iterator[int] = iter(())  # the parser takes each once, in order
     modular = Arithmetic(lambda _: next(numbers), _combine, _given(Fraction(100)))
     found: dict[_Reading, None] = {}
@@ -132,8 +143,8 @@ class ReferenceSteps:
         if "structure" not in problem.meta:
             raise InputError(
                 f"problem {problem.id!r} is not a fresh problem: its solution does not contain "
-                "every true value; label a run on fresh:SEED or a file from "
-                "`gradeschool data generate`"
+                "every true value; label a run on fresh:SEED, or give a file of `gradeschool data "
+                "generate` with -d"
             )
         results: _Results = {}
         self.formulas: set[int] = set()
@@ -147,6 +158,7 @@ class ReferenceSteps:
                 self.formulas |= {_given(_value(text)) for text in NUMBER.findall(line)}
         if not self.formulas:
             raise InputError(f"the solution of problem {problem.id!r} has no annotated step")
+        self.given = {_value(text.rstrip(".")) for text in NUMBER.findall(problem.question)}
         self.gold = _value(problem.gold)
         self.answers = {reading.formula for reading in results.get(self.gold, ())}
         self.answers |= {_given(self.gold)} & self.formulas  # a guessed answer
@@ -211,7 +223,7 @@ def _check_step(
         shown = SHOWN_NUMBER.match(line, match.end())
         if shown and _value(shown[1]) != value:
             return Steps(), f"{match[0]} is copied as {shown[1]}"
-        readings = _read(results, match[1])
+        readings = _read(results, match[1], FACTORS)
         true = [reading for reading in readings if reading.formula in reference.formulas]
         _add(results, value, true or readings, number)
         if true:
@@ -220,9 +232,12 @@ def _check_step(
             reason = UNLIKE
     if annotations:
         return (Steps(), reason) if reason else (uses, "")
-    for text in (found.rstrip(".") for found in NUMBER.findall(line)):
+    if "=" in line:
+        raise ValueError("a computation without an annotation")
+    for text in (found.rstrip(".") for found in NUMBER.findall(LEADING.sub("", line))):
         readings = _read_number(results, _value(text))
-        if not any(reading.formula in reference.formulas for reading in readings):
+        is_known = any(reading.formula in reference.formulas for reading in readings)
+        if not is_known and _value(text) not in reference.given:
             return Steps(), f"{text} comes from nowhere"
     return uses, ""
 

@@ -3,7 +3,7 @@
 It needs only recorded scores, not a model. Every problem counts once, whatever its number of
 completions; intervals and tests are over problems. For fewer completions than a problem has, a
 result is the mean over subsets: over all of them for the best by a score, which has a closed form,
-over random ones for votes.
+and for votes over all orders of all of them if they are few, else over random ones.
 """
 
 from bisect import bisect_left, bisect_right
@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import comb, exp
+from itertools import permutations
+from math import comb, exp, perm
 from operator import attrgetter
 from pathlib import Path
 from random import Random
@@ -25,10 +26,12 @@ from gradeschool.printable import gain
 from gradeschool.scoring import statistics
 from gradeschool.scoring.at_k import CandidateRun, curve_sizes, one_run, pass_at_k
 from gradeschool.scoring.sources import Warn, split_run
-from gradeschool.verifier.scores import add_scores, is_model, load_rater
+from gradeschool.verifier.scores import add_scores, is_model, load_rater, other_prompt
 
 LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every other vote's
 DRAWS = 20  # random subsets of a problem's completions, for votes among fewer than all
+MOST_ORDERS = 64  # up to this many ordered subsets, all of them vote
+BEYOND = 0.5  # a verifier's values may be that far outside 0 and 1
 LEAST_ODDS = 1e-3  # a probability is at least this far from 0 and 1
 MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
 TOP, ANSWER_SHARE, LOGPROB, VERIFIER = "top", "share", "logprob", "verifier"
@@ -133,9 +136,11 @@ def problem_result(
         COVERAGE: [float(pass_at_k(count, correct, n)) for n in sizes],
     }
     for n in sizes:
-        drawn = [order[:n] for order in orders]
+        drawn: Sequence[Sequence[int]] = [order[:n] for order in orders]
         if n in (1, count):
             drawn = [everyone] if n == count else [[index] for index in everyone]
+        elif perm(count, n) <= MOST_ORDERS:
+            drawn = list(permutations(everyone, n))
         ranked = [sorted(chosen, key=ranks.__getitem__) for chosen in drawn]
         ballots = [
             *((name, elect, drawn) for name, elect in votes.items()),
@@ -241,7 +246,7 @@ def break_even_auc(problems: Sequence[RankedProblem]) -> tuple[float, float] | N
 
     They are those of two selectors whose scores are normal, with one distance between right and
     wrong in all problems: one gives equal texts equal scores, the other equal answers. The lower
-    one is first; the verifiers of docs/verifier.md were between. None if no selector is as good.
+    one is first; the verifiers of docs/verifier.md were between. None if no selector is above it.
     """
     majority = 0.0
     # Problems by their numbers of right and of all different texts, and answers.
@@ -320,10 +325,11 @@ def rank(
 ) -> dict[str, Any]:
     """Return the results of every strategy on scored completions, of at least one problem.
 
-    baselines: the outcomes of other runs, by name. voters, seed: see `problem_result`. The result
-    has the conclusion (what to select by), counts (unique_: mean number of distinct ones per
-    problem; mixed: problems with right and wrong completions), `strategies` by name (over: gains by
-    the other's name), `auc` by name, and `curves`: a point for each number of completions.
+    baselines: the outcomes of other runs, by name, which is none of STRATEGIES. voters, seed: see
+    `problem_result`. The result has the conclusion (what to select by), counts (unique_: mean
+    number of distinct ones per problem; mixed: problems with right and wrong completions),
+    `strategies` by name (over: gains by the other's name), `auc` by name, and `curves`: a point for
+    each number of completions.
     """
     most = max(len(problem.completions) for problem in problems)
     results = [problem_result(problem, has_logprob, curve_sizes(most), (voters,), seed)
@@ -387,12 +393,10 @@ def _conclude(
     """Return in one or two sentences what to select by, and what the score would need."""
     known = "no problem has right and wrong completions"
     if inside is not None:
-        needed = "no selector can equal the majority vote here"
+        needed = "no selector can be above the majority vote here"
         if need is not None:
-            needed = (
-                f"to equal the majority vote, the best of {most} needs about {need[0]:.2f} to "
-                f"{need[1]:.2f}"
-            )
+            bounds = " to ".join(dict.fromkeys(f"{bound:.2f}" for bound in need))
+            needed = f"to equal the majority vote, the best of {most} needs about {bounds}"
         known = f"AUC within problems {inside:.2f}; {needed}"
     gains = {name: each["over"][MAJORITY] for name, each in strategies.items()
              if name not in (MEAN, MAJORITY, COVERAGE)}  # fmt: skip
@@ -407,6 +411,10 @@ def _conclude(
 
 
 # What is ranked
+
+# The options of `load_rater`, without the verifier.
+OF_MODELS = {"generator": "--generator", "critic": "--critic", "critiques": "--critiques",
+             "reduction": "--reduce", "form": "--form"}  # fmt: skip
 
 
 class RankInput(NamedTuple):
@@ -425,34 +433,62 @@ def read_scored(
     scorer: str | None,
     tell: Callable[[int, int], None],
     verifier: str | None = None,
+    column: str | None = None,
     **models: Any,
 ) -> tuple[CandidateRun, RankInput]:
     """Return a run (FILE or FILE#RUN) with its scores, which a given model adds first.
 
     scorer: labels the completions. verifier, models: see `load_rater`; the verifier may also be a
-    file of scores, the beginning of a verifier's name in the file beside the completions, or None
-    for the only verifier in that file. tell: see `add_scores`. Raises InputError.
+    file of scores (FILE#NAME: of one verifier), the beginning of a verifier's name in the file
+    beside the completions, or None for the only verifier in that file. column: of the run's own
+    file, whose numbers are the scores. tell: see `add_scores`. Raises InputError.
     """
     generator = models.get("generator")
-    if models.get("critic") or (is_model(verifier) if verifier else generator):
+    given = [word for name, word in OF_MODELS.items() if models.get(name) is not None]
+    if column is not None:
+        if verifier or given:
+            words = given[0] if given else "--verifier"
+            raise InputError(f"--score and {words} are both given; give one")
+        named = tuple({**names, "score": column} for names in options.columns or ({},))
+        run = one_run(spec, replace(options, columns=named), warn, scorer)
+        every = [each for answered in run.answered for each in answered.candidates]
+        found = column, {each.key: ScoreRow(each.key, column, each.score) for each in every
+                         if each.score is not None}  # fmt: skip
+    elif models.get("critic") or (is_model(verifier) if verifier else generator):
         model = load_rater(verifier, **models)
         run = one_run(spec, options, warn, scorer)
-        found = choose_scores(add_scores(run, model, tell=tell), model.name)
+        if caution := other_prompt(run, model):
+            warn(caution)
+        found = choose_scores(add_scores(run, model, tell=tell)[0], model.name)
     else:
-        words = {"generator": "--generator", "reduction": "--reduce", "form": "--form"}
-        if given := [word for name, word in words.items() if models.get(name)]:
+        if given:
             raise InputError(
                 f"{given[0]} needs the verifier itself, as recorded scores are used as they are; "
                 "give its folder with --verifier"
             )
         file, name = scores_path(Path(split_run(spec)[0])), verifier
-        if verifier is not None and Path(verifier).is_file():
-            file, name = Path(verifier), None
+        if verifier is not None:
+            written, mark, inside = verifier.partition("#")
+            if Path(verifier).is_file():
+                file, name = Path(verifier), None
+            elif mark and Path(written).is_file():
+                file, name = Path(written), inside
         found = choose_scores(file, name)
         run = one_run(spec, options, warn, scorer)
     ranked = rank_input(run, *found)
+    scored = [each for problem in ranked.problems for each in problem.completions]
     if ranked.unscored:
-        warn(f"{ranked.unscored} of {run.total} completions have no score and are left out")
+        lost = len(run.answered) - len(ranked.problems)
+        problems = f", {lost} of {len(run.answered)} problems among them" if lost else ""
+        warn(f"{ranked.unscored} of {run.total} completions have no score and are left out, also "
+             f"of the majority vote{problems}")  # fmt: skip
+    if 0 < (known := sum(found[1][key].logprob is not None for key in found[1])) < len(found[1]):
+        warn(f"{len(found[1]) - known} of {len(found[1])} scores have no log-probability, so that "
+             "nothing is selected by it")  # fmt: skip
+    low, high = (pick(each.score for each in scored) for pick in (min, max))
+    if low < -BEYOND or high > 1 + BEYOND:
+        warn(f"the scores are from {low:.4g} to {high:.4g}, not probabilities: the weighted votes "
+             "and score + share are of no use; the best and the vote of the top are")  # fmt: skip
     return run, ranked
 
 
@@ -469,7 +505,7 @@ def rank_input(sampled: CandidateRun, verifier: str, scores: Mapping[str, ScoreR
         problems.append(RankedProblem(answered.problem.id, completions))
     if not rows:
         raise InputError(
-            f"{verifier!r} has scored no completion of {str(sampled.path)!r}; give the scores of "
+            f"{verifier!r} has a score for no completion of {str(sampled.path)!r}; give scores of "
             "this run, or the verifier's folder with --verifier"
         )
     has_logprob = all(row.logprob is not None for row in rows)

@@ -8,6 +8,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from math import exp, isfinite, prod
 from pathlib import Path
@@ -24,13 +25,15 @@ from gradeschool.models.choose import ask_model, choose_model, find_server
 from gradeschool.models.endpoint import STARTING_WAITS, Endpoint, with_retries
 from gradeschool.models.llama_cpp import TINY, TINY_FILE, TINY_VERIFIER, gguf_digest
 from gradeschool.problem import Problem
+from gradeschool.protocols.registry import get_protocol, is_own
 from gradeschool.scoring.at_k import CandidateRun
 from gradeschool.verifier import data
 
 PLACES = f"a folder, a FILE{local.GGUF}, {TINY}, or the address of a server (http://HOST:PORT/v1)"
 ADDRESS = ("http://", "https://")
 SHIPPED = {"verifier": TINY_VERIFIER, "generator": TINY_FILE}
-CHUNK = 2048  # completions scored between two writes: full batches, and little to lose
+# Completions scored between two writes: full batches of a model here, and little to pay twice.
+CHUNK, CHUNK_OF_REQUESTS = 2048, 64
 LAST, TOKENS = "last", "tokens"
 # How values are reduced to a solution's score: the value at the last token, the mean over all
 # tokens; the others are over the values at the ends of steps. A product needs probabilities.
@@ -61,8 +64,9 @@ class StepModel(Protocol):
 class TokenModel:
     """A model that gives values at tokens: a verifier, or a language model by its probabilities.
 
-    context: maximum number of tokens of a question with its solution, None if unknown. level: what
-    a verifier learnt, "" if unknown. Raises InputError if the files cannot be used.
+    context: maximum number of tokens of a question with its solution, None if unknown. verifies:
+    whether it is a verifier. level: what that learnt, "" if unknown. Raises InputError if the files
+    cannot be used.
     """
 
     def __init__(self, spec: str, what: Literal["verifier", "generator"]) -> None:
@@ -72,20 +76,25 @@ class TokenModel:
         local.needs_training_packages()
         from gradeschool.verifier import networks
 
-        self._networks, self._verifies = networks, what == "verifier"
+        self._networks, self.verifies = networks, what == "verifier"
         if path.is_dir():
             self.name = local.model_name(path, local.VERIFIER_FILE)
         else:
             stem = f"{TINY}-{what}" if spec == TINY else path.stem
             self.name = f"{stem}@{gguf_digest(path)[:12]}"
-        load: Any = networks.Verifier.load if self._verifies else networks.load_language_model
+        load: Any = networks.Verifier.load if self.verifies else networks.load_language_model
         self._model, self.tokenizer = load(path, local.best_device())
-        self.level = self._model.level if self._verifies else ""
+        self.level = self._model.level if self.verifies else ""
         trained = mapping((read_json(path / local.TRAINING_FILE) or {}).get("settings"))
         if getattr(self._model, "chat", False) or trained.get("chat"):
             data.use_chat(self.tokenizer, str(path))
         config = getattr(self._model, "model", self._model).config
         self.context: int | None = getattr(config, "max_position_embeddings", None)
+
+    def readable(self, pairs: Sequence[data.QuestionSolution]) -> list[data.QuestionSolution]:
+        """Return the pairs that are not longer than the context."""
+        texts = data.encode_pairs(self.tokenizer, pairs)
+        return [pair for pair, text in zip(pairs, texts, strict=True) if self._fits(text)]
 
     def values(self, texts: Sequence[data.SolutionTokens]) -> list[list[float]]:
         """Return the value at each token of each solution.
@@ -93,7 +102,7 @@ class TokenModel:
         Of a language model, it is the geometric mean of the probabilities of the tokens up to it.
         Raises InputError for a text that is longer than the context.
         """
-        if self._verifies:
+        if self.verifies:
             self._check_context(texts)
             return self._networks.read_values(self._model, texts)
         return [[exp(total / count) for count, total in enumerate(accumulate(row), start=1)]
@@ -105,12 +114,15 @@ class TokenModel:
         return self._networks.read_logprobs(self._model, texts)
 
     def _check_context(self, texts: Sequence[data.SolutionTokens]) -> None:
-        longest = max((len(text.question) + len(text.solution) for text in texts), default=0)
-        if self.context is not None and longest > self.context:
+        if not all(map(self._fits, texts)):
+            longest = max(len(text.question) + len(text.solution) for text in texts)
             raise InputError(
                 f"a question with its solution has {longest} tokens, more than the "
                 f"{self.context} that {self.name!r} reads; give another model"
             )
+
+    def _fits(self, text: data.SolutionTokens) -> bool:
+        return self.context is None or len(text.question) + len(text.solution) <= self.context
 
 
 # Published reward models
@@ -375,7 +387,12 @@ class Critic:
 
     def __init__(self, spec: str, critiques: int) -> None:
         self.spec, self.critiques = spec, critiques
-        self.name = f"critic {choose_model(spec).name}, {critiques} critiques"
+        self.name = f"critic {asyncio.run(self._identity())}, {critiques} critiques"
+
+    async def _identity(self) -> str:
+        """Return what tells this model from others: a server may have to be asked for its name."""
+        async with choose_model(self.spec) as model:
+            return model.identity
 
     def step_scores(
         self, solutions: Sequence[tuple[str, Sequence[str]]], last_only: bool = False
@@ -440,24 +457,31 @@ def load_rater(
     verifier: str | None = None,
     generator: str | None = None,
     critic: str | None = None,
-    critiques: int = 1,
+    critiques: int | None = None,
     reduction: str | None = None,
     form: str | None = None,
 ) -> Rater:
     """Load what gives scores, on a GPU if available.
 
     verifier: see the module. generator: a model for log-probabilities, which alone are the scores.
-    critic: a model that is asked `critiques` times whether a solution is right; 0: for its
-    probability of yes. reduction: None for the mean over tokens if the verifier learnt that, else
-    the last value. form: of a published reward model, None for that of its config.json. Raises
+    critic: a model that is asked `critiques` times (None: once) whether a solution is right; 0: for
+    its probability of yes. reduction: None for the mean over tokens if the verifier learnt that,
+    else the last value. form: of a published reward model, None for that of its config.json. Raises
     InputError if there is no such model, MissingExtraError if its library is not installed.
     """
     if verifier and critic:
         raise InputError("--verifier and --critic are both given; give one")
+    if form and not verifier:
+        raise InputError(f"--form {form} is for a reward model, and --verifier is not given")
+    if critiques is not None and not critic:
+        raise InputError(f"--critiques {critiques} needs --critic; leave it out")
+    if critic and reduction:
+        raise InputError(f"--reduce {reduction} changes nothing: a critic gives one score to a "
+                         "solution; leave it out")  # fmt: skip
     other = TokenModel(generator, "generator") if generator is not None else None
     if critic is not None:
         head: TokenModel | StepModel = (
-            Critic(critic, critiques) if critiques else ProbabilityServer(critic)
+            ProbabilityServer(critic) if critiques == 0 else Critic(critic, critiques or 1)
         )
     elif verifier is not None:
         head = load_verifier(verifier, form)
@@ -482,6 +506,9 @@ def load_verifier(spec: str, form: str | None = None) -> TokenModel | StepModel:
                  if end is not None and str(name).endswith(end))  # fmt: skip
         if form := form or next(known, None):
             return RewardModel(folder, form)
+    if form:
+        raise InputError(f"--form {form} is for a published reward model, which {spec!r} is not; "
+                         "leave it out")  # fmt: skip
     return TokenModel(spec, "verifier")
 
 
@@ -491,6 +518,20 @@ def is_model(spec: str) -> bool:
     return spec.startswith(ADDRESS) or spec == TINY or path.is_dir() or path.suffix == local.GGUF
 
 
+def other_prompt(sampled: CandidateRun, rater: Rater) -> str:
+    """Return a caution if log-probabilities are not those of the run's own prompts, else ""."""
+    model = rater.verifier if rater.generator is None else rater.generator
+    name = str(mapping(sampled.manifest.get("protocol")).get("name") or "")
+    if not isinstance(model, TokenModel) or model.verifies or not name or is_own(name):
+        return ""
+    with suppress(InputError):  # a protocol that this version does not know
+        is_chat = get_protocol(name).example_prompt().text is None
+        if is_chat and not getattr(model.tokenizer, "reads_chat", False):
+            return (f"the run was sampled from chats ({name}), and {model.name!r} reads plain "
+                    "questions: its log-probabilities are not those of the sampling")  # fmt: skip
+    return ""
+
+
 def add_scores(
     sampled: CandidateRun,
     rater: Rater,
@@ -498,19 +539,29 @@ def add_scores(
     path: Path | None = None,
     tokens: bool = False,
     tell: Callable[[int, int], None] = lambda scored, total: None,
-) -> Path:
-    """Append the scores of completions without a score by this verifier; return the file.
+) -> tuple[Path, int]:
+    """Append the scores of completions without a score by this verifier.
 
+    Return the file, and how many completions are longer than a model reads, which get no score.
     path: the file, by default the one beside the completions. tokens: also write the values and
     texts of all tokens. If a row lacks requested tokens or log-probabilities, a new row is written;
     the last row of a completion counts. tell: is told how many of all completions are scored.
+    Raises InputError for a file with other rows, and for problems without a question.
     """
     target, verifier, generator = path or scores_path(sampled.path), rater.verifier, rater.generator
     if tokens and isinstance(verifier, StepModel):
         raise InputError(f"{verifier.name} scores steps, not tokens; leave --tokens out")
+    if not all(problem.question.strip() for problem, _ in sampled.answered):
+        raise InputError(
+            f"the rows of {str(sampled.path)!r} have no question, which a verifier reads; name its "
+            "column with --columns question=COLUMN, or the dataset with -d"
+        )
+    stored = list(run_folder.read_scores(target))
+    if not stored and target.exists() and target.stat().st_size:
+        raise InputError(f"{str(target)!r} holds something else than scores; give another -o")
     scored = {
         row.key
-        for row in run_folder.read_scores(target)
+        for row in stored
         if row.verifier == rater.name
         and (row.values is not None or not tokens)
         and (generator is None or row.generator == generator.name)
@@ -521,9 +572,13 @@ def add_scores(
             if each.key not in scored:
                 pair = data.QuestionSolution(problem.question, each.text, each.finished)
                 waiting.append((each.key, pair))
-    for start in range(0, len(waiting), CHUNK):
-        chunk = waiting[start : start + CHUNK]
+    here = isinstance(verifier, TokenModel | RewardModel)
+    size, too_long = CHUNK if here else CHUNK_OF_REQUESTS, 0
+    for start in range(0, len(waiting), size):
+        chunk = waiting[start : start + size]
         pairs = list(dict.fromkeys(pair for _, pair in chunk))  # a text drawn often is read once
+        for model in (verifier, generator):
+            pairs = model.readable(pairs) if isinstance(model, TokenModel) else pairs
         found = dict(zip(pairs, score_pairs(verifier, pairs, rater.reduction), strict=True))
         logprobs: dict[data.QuestionSolution, list[float]] = {}
         if generator is not None:
@@ -531,6 +586,9 @@ def add_scores(
             logprobs = dict(zip(pairs, generator.logprobs(encoded), strict=True))
         rows = []
         for key, pair in chunk:
+            if pair not in found:
+                too_long += 1
+                continue
             values, score, ids = found[pair]
             if not isfinite(score):
                 raise InputError(
@@ -547,4 +605,4 @@ def add_scores(
             rows.append(row)
         run_folder.append_scores(target, rows)
         tell(sampled.total - len(waiting) + start + len(chunk), sampled.total)
-    return target
+    return target, too_long

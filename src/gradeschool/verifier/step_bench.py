@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradeschool.datasets.load import NO_ERROR, SOURCES, LabelledSteps, labelled_steps, locate
-from gradeschool.errors import InputError
+from gradeschool.errors import DataError, InputError
 from gradeschool.formats.run_folder import manifest_of, stored_completions
 from gradeschool.formats.tables import read_rows
-from gradeschool.formats.values import mapping
+from gradeschool.formats.values import mapping, shown, whole_number
 from gradeschool.printable import count
 from gradeschool.protocols.extractions import extract_critic_box, parse_index
 from gradeschool.scoring.statistics import bootstrap
@@ -32,6 +32,7 @@ from gradeschool.verifier.scores import StepModel, TokenModel, load_verifier
 
 RESAMPLES = 2_000
 FOLDS = 2
+ORIGINAL = "correct"  # the generator of PRMBench's solutions that were not modified
 SOLUTIONS_AT_ONCE = 40  # solutions scored between two progress reports
 StepScores = Sequence[float]
 
@@ -54,8 +55,8 @@ def bench(
 ) -> dict[str, Any]:
     """Return the results of predictions, in the order of the rows; accuracies are shares of 1.
 
-    f1: None without an erroneous or without a correct row. ci95: a bootstrap over problems, from
-    the resamples with both kinds of rows; the thresholds are those of the predictions. auc: of the
+    An accuracy without a row is None, and so is f1 then. ci95: a bootstrap over problems, from the
+    resamples with both kinds of rows; the thresholds are those of the predictions. auc: of the
     first wrong step against the steps before it, if there are scores; later steps have no label.
     unanswered: rows without a prediction, which count as missed. prm_score: see
     `measure_prm_score`.
@@ -76,8 +77,8 @@ def bench(
         "name": predictions.name,
         "f1": f1,
         "ci95": None if f1 is None else bootstrap(by_problem, f1_score, resamples=resamples),
-        "error_accuracy": exact / erroneous if erroneous else 0.0,
-        "correct_accuracy": passed / correct if correct else 0.0,
+        "error_accuracy": exact / erroneous if erroneous else None,
+        "correct_accuracy": passed / correct if correct else None,
         "erroneous": erroneous,
         "correct": correct,
         "thresholds": predictions.thresholds,
@@ -203,18 +204,29 @@ def load_solutions(spec: str, limit: int | None) -> Sequence[LabelledSteps]:
     The file has rows of ProcessBench (any part) or of PRMBench (arXiv 2501.03124: its modified
     solutions, with the first of their error_steps, and each original one as a correct solution).
     limit: at most this many, evenly spread, because files have erroneous rows first. Raises
-    InputError for a file that cannot be read, DataError for other rows.
+    InputError for a file that cannot be read, for other rows, and for two rows of one id.
     """
     by_id: dict[str, LabelledSteps] = {}
     path = locate(SOURCES[spec]).path if spec == "processbench" else Path(spec)
-    if path.is_file():
-        with closing(read_rows(path)) as lines:
-            for line in lines:
-                if line.fault:
-                    raise InputError(f"row {line.number} of {spec!r} {line.fault}; remove it")
-                is_prm = "error_steps" in line.fields
-                for row in _prmbench(line.fields) if is_prm else [labelled_steps(line.fields)]:
-                    by_id.setdefault(row.id, row)
+    if not path.is_file():
+        raise InputError(f"there is no file {spec!r}; give processbench, or a file like it")
+    with closing(read_rows(path)) as lines:
+        for line in lines:
+            where = f"row {line.number} of {spec!r}"
+            if line.fault:
+                raise InputError(f"{where} {line.fault}; remove it")
+            is_prm = "error_steps" in line.fields
+            try:
+                found = _prmbench(line.fields) if is_prm else [labelled_steps(line.fields)]
+            except DataError as error:
+                raise InputError(
+                    f"{where} is none of ProcessBench or PRMBench: {error}; remove it"
+                ) from error
+            for row in found:
+                known = by_id.setdefault(row.id, row)
+                if known != row and row.generator != ORIGINAL:
+                    raise InputError(f"{where} has the id {row.id!r} of another row; give each "
+                                     "solution its own")  # fmt: skip
     if not by_id:
         raise InputError(
             f"there are no labelled solutions in {spec!r}; give processbench, or a file with rows "
@@ -229,12 +241,14 @@ def load_solutions(spec: str, limit: int | None) -> Sequence[LabelledSteps]:
 def _prmbench(fields: Mapping[str, Any]) -> list[LabelledSteps]:
     """Return a row's modified solution, and its original one; steps are counted from 1 there."""
     kind, id, listed = fields.get("classification"), fields.get("idx"), fields["error_steps"]
-    errors = frozenset(step - 1 for step in listed if isinstance(step, int)) if isinstance(
-        listed, list) else frozenset()  # fmt: skip
+    numbers = [whole_number(step) for step in listed] if isinstance(listed, list) else [None]
+    if None in numbers:
+        raise DataError(f"its error_steps are {shown(listed)}, not a list of numbers")
+    errors = frozenset(number - 1 for number in numbers if number is not None)
     changed = {"id": f"{kind}_{id}", "generator": kind, "problem": fields.get("modified_question"),
                "steps": fields.get("modified_process"),
                "label": min(errors, default=NO_ERROR)}  # fmt: skip
-    original = {"id": f"correct_{id}", "generator": "correct", "label": NO_ERROR,
+    original = {"id": f"correct_{id}", "generator": ORIGINAL, "label": NO_ERROR,
                 "problem": fields.get("original_question"),
                 "steps": fields.get("original_process")}  # fmt: skip
     return [labelled_steps(changed)._replace(errors=errors), labelled_steps(original)]

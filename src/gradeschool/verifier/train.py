@@ -25,8 +25,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 from gradeschool.atomic import LOCK_FILE, append_lines, locked_file, write_json
 from gradeschool.datasets.load import load_dataset, sha256_of
 from gradeschool.errors import InputError, StoreError
-from gradeschool.formats.run_folder import dataset_of, read_json
-from gradeschool.formats.values import DEFAULTS, ReadOptions
+from gradeschool.formats.run_folder import dataset_of, read_json, results_of
+from gradeschool.formats.values import DEFAULTS, ReadOptions, mapping
 from gradeschool.models import local
 from gradeschool.problem import MARKER
 from gradeschool.scoring.at_k import CandidateRun, count_labels, describe_labels, one_run
@@ -242,17 +242,13 @@ def run_training(
             )
         if known.get("status") == "finished":
             return known
-    elif output.is_dir() and any(output.iterdir()):
+    elif output.is_dir() and {path.name for path in output.iterdir()} - {work.name, LOCK_FILE}:
         raise StoreError(f"{str(output)!r} holds other files; give a new folder with -o")
     prepared = prepare()
-    # A checkpoint that a kill cut short has no trainer_state.json.
-    whole = [path for path in work.glob("checkpoint-*")
-             if read_json(path / STATE)]  # fmt: skip
+    # A checkpoint that a kill cut short has no trainer_state.json, or a part of one.
+    whole = [path for path in work.glob("checkpoint-*") if results_of(path, STATE)]
     newest = max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
     trainer = OwnTrainer(job, settings, prepared)  # moves the model to its device
-    if newest is None:
-        prepared.begin()
-    torch.manual_seed(settings.seed)
     trained = sum(each.numel() for each in prepared.model.parameters() if each.requires_grad)
     updates = trainer.args.max_steps
     fields: dict[str, Any] = {"status": "running", "settings": plain_facts, "updates": updates,
@@ -268,16 +264,20 @@ def run_training(
             f"{prepared.base.context} tokens, or undecided: {', '.join(prepared.left_out[:5])}"
         )
     is_first = trainer.is_world_process_zero()
+    logged = [] if newest is None else results_of(newest, STATE).get("log_history") or []
+    trainer.take_losses(logged)
     with ExitStack() as stack:
-        stop = stack.enter_context(stop_flag())
         work.mkdir(parents=True, exist_ok=True)
         if is_first:
             stack.enter_context(locked_file(output / LOCK_FILE))
             write_json(output / local.TRAINING_FILE, fields)
             (output / LOSSES).unlink(missing_ok=True)
-            if newest is not None:  # what was logged since then is logged again
-                logged = (read_json(newest / STATE) or {}).get("log_history") or ()
+            if logged:  # what was logged since the checkpoint is logged again
                 append_lines(output / LOSSES, [loss_row(row) for row in logged if LOGGED & {*row}])
+        if newest is None:  # may take long; the folder is known by now, so that it can be continued
+            prepared.begin()
+        stop = stack.enter_context(stop_flag())
+        torch.manual_seed(settings.seed)
         trainer.add_callback(StopOnSignal(stop))
         trainer.train(resume_from_checkpoint=str(newest) if newest else None)
         done, losses = trainer.state.global_step, trainer.mean_losses()
@@ -337,7 +337,7 @@ class OwnTrainer(transformers.Trainer):
         passes = ceil(wanted / (min(micro, ceil(wanted / world)) * world))
         micro = ceil(wanted / (passes * world))
         self.batch = micro * world * passes
-        updates = max(1, int(settings.epochs * count) // self.batch)
+        updates = max(1, int(settings.epochs * ceil(count / self.batch)))
         measures = prepared.evaluate is not None
         every = max(1, updates // EVALUATIONS) if measures else job.save_every
         arguments = transformers.TrainingArguments(
@@ -410,6 +410,14 @@ class OwnTrainer(transformers.Trainer):
                 f"--lr than {self.settings.lr:g}"
             )
         return shares.sum() * self.args.world_size  # DDP takes the mean over processes
+
+    def take_losses(self, logged: Sequence[Mapping[str, float]]) -> None:
+        """Begin with the losses of the updates before a checkpoint, from its log."""
+        steps, world = int(self.args.logging_steps), self.args.world_size
+        self.sums = [
+            (row.get(VERIFICATION, 0.0) / world, row.get(LANGUAGE, 0.0) / world)
+            for row in logged if "loss" in row for _ in range(steps)
+        ]  # fmt: skip
 
     def mean_losses(self, last: int | None = None) -> dict[str, float]:
         """Return the mean losses over the last updates, by default a fifth of them."""
@@ -569,7 +577,9 @@ def finetune(settings: Finetuning, job: TrainingJob) -> dict[str, Any]:
     identity = networks.identify_model(settings.model)
     dataset = load_dataset(settings.dataset)
     problems = dataset.problems[: settings.limit]
-    if settings.loss_on == "answer":
+    if settings.loss_on != "answer":
+        data.refuse_bare(problems, "--loss-on answer")
+    else:
         problems = tuple(replace(each, solution=f"{MARKER} {each.gold}") for each in problems)
     facts = {
         **asdict(settings),
@@ -681,8 +691,12 @@ def train_verifier(settings: VerifierTraining, job: TrainingJob) -> dict[str, An
         "scorer": sampled.scorer,
     }
 
+    start = settings.init or settings.generator
+    before = mapping((read_json(Path(start) / local.TRAINING_FILE) or {}).get("settings"))
+    if before.get("chat") and not settings.chat:
+        raise InputError(f"the model in {start!r} was trained with --chat; give --chat here too")
+
     def prepare() -> Prepared:
-        start = settings.init or settings.generator
         base, level = networks.load_folder(Path(start)), settings.level
         if settings.chat:
             data.use_chat(base.tokenizer, start)
@@ -722,7 +736,7 @@ def _begin(
     verifier.eval()
     rows = list(dict.fromkeys(row for item in items for row in item if row.weight))
     if settings.init_row == "probe":
-        some = rows[:: max(1, len(rows) // PROBED)]
+        some = rows[:: ceil(len(rows) / PROBED)]
         verifier.fit_row([row.text for row in some], [row.is_right for row in some])
         note(f"the head begins from a probe of {len(some):,} solutions")
     if verifier.kind == networks.LIKELIHOOD:
