@@ -263,7 +263,7 @@ def test_a_column_of_the_file_has_the_scores(tmp_path: Path, gradeschool: Comman
         json.dumps({**row, "reward": 40.0 * row["sample"] - 60}) + "\n" for row in rows
     ))  # fmt: skip
     ended = gradeschool.done("verifier", "rank", scaled, "--score", "reward")
-    assert "the scores are from -60 to 100, not probabilities" in ended.err
+    assert "the scores are from -60 to 100, and the weighted votes" in ended.err
     said = gradeschool.refused("verifier", "rank", file, "--score", "question")
     assert "'question' has a score for no completion" in said
     said = gradeschool.refused("verifier", "rank", file, "--score", "reward", "--verifier", "tiny")

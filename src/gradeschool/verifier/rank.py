@@ -31,7 +31,7 @@ from gradeschool.verifier.scores import add_scores, is_model, load_rater, other_
 LEAST_WEIGHT = 1e-300  # for a vote whose score is not above 0, below every other vote's
 DRAWS = 20  # random subsets of a problem's completions, for votes among fewer than all
 MOST_ORDERS = 64  # up to this many ordered subsets, all of them vote
-BEYOND = 0.5  # a verifier's values may be that far outside 0 and 1
+BEYOND = 1.0  # from 0.5; a verifier has few values further outside 0 and 1
 LEAST_ODDS = 1e-3  # a probability is at least this far from 0 and 1
 MEAN, MAJORITY, COVERAGE, BEST = "mean", "majority", "coverage", "best"
 TOP, ANSWER_SHARE, LOGPROB, VERIFIER = "top", "share", "logprob", "verifier"
@@ -486,9 +486,9 @@ def read_scored(
         warn(f"{len(found[1]) - known} of {len(found[1])} scores have no log-probability, so that "
              "nothing is selected by it")  # fmt: skip
     low, high = (pick(each.score for each in scored) for pick in (min, max))
-    if low < -BEYOND or high > 1 + BEYOND:
-        warn(f"the scores are from {low:.4g} to {high:.4g}, not probabilities: the weighted votes "
-             "and score + share are of no use; the best and the vote of the top are")  # fmt: skip
+    if sum(abs(each.score - 0.5) > BEYOND for each in scored) > len(scored) / 10:
+        warn(f"the scores are from {low:.4g} to {high:.4g}, and the weighted votes and score + "
+             "share are made for probabilities; the best and the vote of the top are not")  # fmt: skip
     return run, ranked
 
 
