@@ -488,7 +488,7 @@ def read_scored(
     low, high = (pick(each.score for each in scored) for pick in (min, max))
     if sum(abs(each.score - 0.5) > BEYOND for each in scored) > len(scored) / 10:
         warn(f"the scores are from {low:.4g} to {high:.4g}, and the weighted votes and score + "
-             "share are made for probabilities; the best and the vote of the top are not")  # fmt: skip
+             "share are made for probabilities; the best and the top's vote are not")  # fmt: skip
     return run, ranked
 
 
