@@ -163,7 +163,9 @@ def test_a_language_model_scores_by_log_probability(tmp_path: Path, gradeschool:
     assert ended.json()["verifier"].startswith("log-probability tiny-generator@")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_scored_is_said(tmp_path: Path, gradeschool: Command) -> None:
+    skip_without(VERIFIER_NEEDS, "the built-in verifier")
     rows = [{"question": f"What is {n}?", "gold": "7", "sample": n, "response": f"{'7 ' * size}"}
             for n, size in enumerate((1, 2, 1500))]  # fmt: skip
     file, other = jsonl(tmp_path / "a.jsonl", rows), tmp_path / "notes.txt"
@@ -197,7 +199,9 @@ def test_an_option_that_changes_nothing_is_refused(
     assert said in gradeschool.refused("verifier", "score", file, *options)
 
 
+@pytest.mark.slow
 def test_other_prompts_than_the_sampled_are_warned_of() -> None:
+    skip_without(VERIFIER_NEEDS, "the built-in verifier")
     def caution(protocol: str, spec: str | None = None) -> str:
         run = CandidateRun("a", Path(), {"protocol": {"name": protocol}}, "", [], 0)
         return other_prompt(run, load_rater(spec, "tiny"))
