@@ -202,6 +202,7 @@ def test_an_option_that_changes_nothing_is_refused(
 @pytest.mark.slow
 def test_other_prompts_than_the_sampled_are_warned_of() -> None:
     skip_without(VERIFIER_NEEDS, "the built-in verifier")
+
     def caution(protocol: str, spec: str | None = None) -> str:
         run = CandidateRun("a", Path(), {"protocol": {"name": protocol}}, "", [], 0)
         return other_prompt(run, load_rater(spec, "tiny"))
