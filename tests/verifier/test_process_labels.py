@@ -104,6 +104,8 @@ def test_twice_a_number_is_its_sum_with_itself() -> None:
     assert label_steps(solution("7*6", "2*(7*6)", answer=84), doubled).first_wrong == NO_ERROR
     assert label_steps(solution("7*6", "21*4", answer=84), doubled).first_wrong == 1
     assert label_steps(solution("7*12", answer=84), doubled).first_wrong == 0
+    long = problem("5+5", "10+2+3+4+5+6+7", answer=37)  # 10 is a result, and each may be itself
+    assert label_steps(long.solution, long).first_wrong == NO_ERROR
 
 
 def test_a_wrong_guess_is_the_first_wrong_step() -> None:

@@ -279,6 +279,12 @@ def test_score_is_asked_where_there_is_no_pooling(url: str) -> None:
         RewardServer(url)
 
 
+def test_a_critic_here_is_not_loaded_every_few_completions(url: str) -> None:
+    skip_without(("xllamacpp",), "the built-in model")
+    critics: list[Any] = [load_rater(critic=spec).verifier for spec in ("tiny", f"{url}/reward")]
+    assert [critic.is_here for critic in critics] == [True, False]
+
+
 def test_a_critic_gives_the_probability_of_yes(url: str) -> None:
     PATHS.add("/v1/chat/completions")
     critic: Any = load_rater(critic=f"{url}/reward", critiques=0).verifier

@@ -194,9 +194,10 @@ def test_other_parts_and_prmbench_are_read_from_files(tmp_path: Path) -> None:
     )
     assert bench(ROWS, predict("", ROWS, [[0.5] * 3] * 6, 0.1), resamples=2)["prm_score"] is None
     others: dict[str, list[Any]] = {
-        "row 1 of .* is none of ProcessBench or PRMBench": [{"text": "a"}],
+        "row 1 of .* is no row of ProcessBench or PRMBench": [{"text": "a"}],
         "row 2 of .* has the id 'math-1' of another row": [rows[1], {**rows[2], "id": "math-1"}],
         r"its error_steps are \['2', 'x'\], not": [{**own, "error_steps": ["2", "x"]}],
+        r"its error_steps are \[0\], not a list of numbers from 1": [{**own, "error_steps": [0]}],
     }
     for said, listed in others.items():
         with pytest.raises(InputError, match=said):

@@ -448,10 +448,11 @@ def append_scores(path: Path, rows: Iterable[ScoreRow]) -> None:
 
 
 def choose_scores(path: Path, verifier: str | None) -> tuple[str, dict[str, ScoreRow]]:
-    """Return the name of a verifier and its rows by key, the last of each with a log-probability.
+    """Return the name of a verifier and its last row of each key.
 
-    verifier: its name or the beginning of it; None if the file has only one. Raises InputError
-    unless it is a name in the file, or exactly one name begins with it.
+    A row without a log-probability keeps that of the row before it. verifier: its name or the
+    beginning of it; None if the file has only one. Raises InputError unless it is a name in the
+    file, or exactly one name begins with it.
     """
     by_verifier: dict[str, dict[str, ScoreRow]] = {}
     for row in read_scores(path):

@@ -223,8 +223,10 @@ def _check_step(
         shown = SHOWN_NUMBER.match(line, match.end())
         if shown and _value(shown[1]) != value:
             return Steps(), f"{match[0]} is copied as {shown[1]}"
-        readings = _read(results, match[1], FACTORS)
-        true = [reading for reading in readings if reading.formula in reference.formulas]
+        readings = _read(results, match[1])
+        true = [each for each in readings if each.formula in reference.formulas] or [
+            each for each in _read(results, match[1], FACTORS) if each.formula in reference.formulas
+        ]
         _add(results, value, true or readings, number)
         if true:
             uses |= min((reading.uses for reading in true), key=len)

@@ -388,6 +388,11 @@ class Critic:
     def __init__(self, spec: str, critiques: int) -> None:
         self.spec, self.critiques = spec, critiques
         self.name = f"critic {asyncio.run(self._identity())}, {critiques} critiques"
+        self.is_here = False
+        try:
+            find_server(spec)
+        except InputError:  # a model on this machine, which is loaded for each chunk
+            self.is_here = True
 
     async def _identity(self) -> str:
         """Return what tells this model from others: a server may have to be asked for its name."""
@@ -557,7 +562,7 @@ def add_scores(
             "column with --columns question=COLUMN, or the dataset with -d"
         )
     stored = list(run_folder.read_scores(target))
-    if not stored and target.exists() and target.stat().st_size:
+    if path is not None and not stored and path.exists() and path.stat().st_size:
         raise InputError(f"{str(target)!r} holds something else than scores; give another -o")
     scored = {
         row.key
@@ -572,8 +577,8 @@ def add_scores(
             if each.key not in scored:
                 pair = data.QuestionSolution(problem.question, each.text, each.finished)
                 waiting.append((each.key, pair))
-    here = isinstance(verifier, TokenModel | RewardModel)
-    size, too_long = CHUNK if here else CHUNK_OF_REQUESTS, 0
+    is_here = getattr(verifier, "is_here", isinstance(verifier, TokenModel | RewardModel))
+    size, too_long = CHUNK if is_here else CHUNK_OF_REQUESTS, 0
     for start in range(0, len(waiting), size):
         chunk = waiting[start : start + size]
         pairs = list(dict.fromkeys(pair for _, pair in chunk))  # a text drawn often is read once

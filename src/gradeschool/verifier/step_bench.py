@@ -220,7 +220,7 @@ def load_solutions(spec: str, limit: int | None) -> Sequence[LabelledSteps]:
                 found = _prmbench(line.fields) if is_prm else [labelled_steps(line.fields)]
             except DataError as error:
                 raise InputError(
-                    f"{where} is none of ProcessBench or PRMBench: {error}; remove it"
+                    f"{where} is no row of ProcessBench or PRMBench ({error}); remove it"
                 ) from error
             for row in found:
                 known = by_id.setdefault(row.id, row)
@@ -242,8 +242,8 @@ def _prmbench(fields: Mapping[str, Any]) -> list[LabelledSteps]:
     """Return a row's modified solution, and its original one; steps are counted from 1 there."""
     kind, id, listed = fields.get("classification"), fields.get("idx"), fields["error_steps"]
     numbers = [whole_number(step) for step in listed] if isinstance(listed, list) else [None]
-    if None in numbers:
-        raise DataError(f"its error_steps are {shown(listed)}, not a list of numbers")
+    if any(number is None or number < 1 for number in numbers):
+        raise DataError(f"its error_steps are {shown(listed)}, not a list of numbers from 1")
     errors = frozenset(number - 1 for number in numbers if number is not None)
     changed = {"id": f"{kind}_{id}", "generator": kind, "problem": fields.get("modified_question"),
                "steps": fields.get("modified_process"),
